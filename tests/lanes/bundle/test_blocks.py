@@ -20,6 +20,7 @@ from laneway.lanes.bundle.blocks import (
     has_urgent,
     in_order,
     is_drained,
+    known_of,
     may_begin,
     next_number,
     picked,
@@ -32,12 +33,13 @@ from laneway.lanes.bundle.lane import BundleLane, decode_history
 from laneway.lanes.bundle.limits import (
     CONTENDED_SLOTS_MAX,
     FAULTS_MAX,
+    FOREIGN_DOUBT_MS,
     HELP_TRIES_MAX,
     MADE_STEP_MS,
     OPEN_BYTES_MAX,
     SLOTS_OPEN_MAX,
 )
-from laneway.lanes.bundle.rows import Back, Deferral, Member, Slot
+from laneway.lanes.bundle.rows import Back, Deferral, Member, Slot, Tip
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.values import BuildBlock
 from laneway.lanes.common.values import IntentsOffered, ModeChanged
@@ -888,3 +890,30 @@ def test_an_order_that_is_repeated_keeps_its_id_and_a_smaller_one_has_another() 
     assert stage.named(1).wait_reason == "no"
     stage.crash()
     assert orders(stage) == [smaller]
+
+
+def test_an_order_says_up_to_which_block_the_lane_knows_what_became_of_its_transactions() -> None:
+    stage = Stage(block_txs_max=1)
+    stage.accept(1)
+    stage.pull()
+    (order,) = stage.take(BuildBlock, 1)
+    assert order.known == 0
+    stage.post(stage.built(order))
+    stage.run(10)
+    stage.accept(1)
+    stage.pull()
+    (order,) = stage.take(BuildBlock, 1)
+    assert (order.number, order.known) == (2, 1)
+
+
+def test_what_came_in_before_others_moved_the_line_may_be_in_any_of_their_blocks() -> None:
+    """Also when the lane has final blocks of its own after theirs, until a day is over."""
+    stage = Stage()
+    stage.accept(1)
+    head = stage.lane.head
+    head.tip, head.foreign_first, head.foreign_ms = Tip(9), 4, stage.now_ms
+    (first,) = stage.accepted.values()
+    doubted_ms = head.foreign_ms + FOREIGN_DOUBT_MS
+    intents = [replace(first, accepted_ms=doubted_ms + late) for late in (0, 1)]
+    assert known_of(stage.lane, intents) == 3
+    assert known_of(stage.lane, intents[1:]) == 9

@@ -277,6 +277,17 @@ def test_a_line_that_others_moved_is_where_the_lane_goes_on() -> None:
     assert (head.tip, head.number_next, head.foreign_count) == (Tip(4), 5, 2)
 
 
+def test_a_second_move_of_the_line_leaves_the_first_block_that_is_unknown() -> None:
+    stage = Stage()
+    head = stage.lane.head
+    stage.apply([r.LineMoved(4, 2, 5)])
+    assert (head.tip.number, head.foreign_first, head.foreign_ms) == (4, 3, 5)
+    stage.apply([r.LineMoved(9, 2, 6)])
+    assert (head.tip.number, head.foreign_first, head.foreign_ms) == (9, 3, 6)
+    stage.apply([r.LineMoved(8, 0, 7)])
+    assert head.foreign_ms == 6, "a line that is shorter has no block of others"
+
+
 def test_a_block_that_is_made_smaller_gives_the_rest_back() -> None:
     stage = Stage()
     names = stage.accept(3)

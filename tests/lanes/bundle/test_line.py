@@ -7,10 +7,8 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 
 from laneway.core.jam import JamBlockRef, LineAsked, LineBlock, LineSeen
 from laneway.lanes.bundle import records as r
-from laneway.lanes.bundle.blocks import known_of
 from laneway.lanes.bundle.draft import DecisionDraft
-from laneway.lanes.bundle.fold import fold_head
-from laneway.lanes.bundle.limits import FOREIGN_DOUBT_MS, LINE_NUMBERS_MAX, OVERTAKEN_MIN
+from laneway.lanes.bundle.limits import LINE_NUMBERS_MAX, OVERTAKEN_MIN
 from laneway.lanes.bundle.line import asked, is_too_far, judge_line
 from laneway.lanes.bundle.rows import LineReceipt, Tip
 from laneway.lanes.bundle.show import read_head, stuck
@@ -49,6 +47,7 @@ def test_blocks_that_others_overtook_go_back_to_the_pool_and_are_built_on_theirs
     assert stage.lane.head.drops == 0, "nothing here was at fault"
     (order,) = [one for one in stage.out if isinstance(one, BuildBlock)]
     assert (order.number, order.parent, order.parent_root, order.below) == (2, b"", b"", ())
+    assert order.known == 0, "nobody here knows what theirs executed"
     stage.run(12)
     assert stage.statuses() == ["confirmed", "confirmed"]
     assert stage.chain.line() == list(stage.accepted)
@@ -112,47 +111,6 @@ def test_what_others_executed_is_not_expired_because_its_time_is_over_since() ->
     one = replace(event.judged[0], receipt=receipt(stage), reason="")
     stage.post(replace(event, judged=(one,), payload=b"", block=b""))
     assert stage.statuses() == ["confirmed"]
-
-
-def test_an_order_says_up_to_which_block_the_lane_knows_what_became_of_its_transactions() -> None:
-    stage = Stage(block_txs_max=1)
-    stage.accept(1)
-    stage.pull()
-    (order,) = stage.take(BuildBlock, 1)
-    assert order.known == 0
-    stage.post(stage.built(order))
-    stage.run(10)
-    stage.accept(1)
-    stage.pull()
-    (order,) = stage.take(BuildBlock, 1)
-    assert (order.number, order.known) == (2, 1)
-
-
-def test_what_came_in_before_others_moved_the_line_may_be_in_any_of_their_blocks() -> None:
-    """Also when the lane has final blocks of its own after theirs, until a day is over."""
-    stage = overtaken()
-    head = stage.lane.head
-    assert (head.foreign_first, head.foreign_ms) == (1, stage.now_ms)
-    (order,) = [one for one in stage.out if isinstance(one, BuildBlock)]
-    assert (order.number, order.known) == (2, 0)
-    stage.run(12)
-    assert head.tip.number == 3
-    doubted_ms = head.foreign_ms + FOREIGN_DOUBT_MS
-    (first, *_) = stage.accepted.values()
-    intents = [replace(first, accepted_ms=doubted_ms + late) for late in (0, 1)]
-    assert known_of(stage.lane, intents) == 0
-    assert known_of(stage.lane, intents[1:]) == 3
-
-
-def test_a_second_move_of_the_line_leaves_the_first_block_that_is_unknown() -> None:
-    stage = Stage()
-    head = stage.lane.head
-    fold_head(stage.lane, r.LineMoved(4, 2, 5))
-    assert (head.tip.number, head.foreign_first, head.foreign_ms) == (4, 3, 5)
-    fold_head(stage.lane, r.LineMoved(9, 2, 6))
-    assert (head.tip.number, head.foreign_first, head.foreign_ms) == (9, 3, 6)
-    fold_head(stage.lane, r.LineMoved(8, 0, 7))
-    assert head.foreign_ms == 6, "a line that is shorter has no block of others"
 
 
 def test_an_own_block_that_came_by_an_unknown_package_is_final_with_that_package() -> None:
