@@ -54,6 +54,8 @@ LOST = (
 )
 """What the real builder says when it needs an operator, and the remedy."""
 
+TOO_LONG = "it takes longer than"
+
 JOB_SHARE = 0.75
 """How long a job may take, of the time that the lane waits; the real bounds are 45 s of 60 s."""
 
@@ -225,7 +227,7 @@ class SimBuilder:
         self._busy_until_ms = world.now_ms + most_ms * self._shop.dice.choice((2, 3, 5))
         world.seen["build too long"] += 1
         await asyncio.sleep(most_ms / 1000)
-        raise BuildFailed(f"it takes longer than {most_ms / 1000:g} s to execute", final=True)
+        raise BuildFailed(f"{TOO_LONG} {most_ms / 1000:g} s to execute", final=True)
 
     # The states below a block.
 

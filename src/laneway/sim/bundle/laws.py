@@ -14,6 +14,7 @@ from laneway.lanes.bundle.lane import BundleLane, decode_history, restore
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.tells import ON_THE_WAY
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Effect, SubmitPackage
+from laneway.sim.bundle.builder import TOO_LONG
 from laneway.sim.bundle.copies import Undo
 from laneway.sim.bundle.durable import Durable
 from laneway.sim.bundle.liveness import TimerLaw, WindowLaw
@@ -161,8 +162,11 @@ class RollupLaws(WorldLaws):
             raise LawBroken(f"{wish.data} is {result.status}, and in no block")
 
     def _is_taken_back(self, wish: Wish, result: Result, record: AppliedBlock) -> bool:
-        """Whether its caller took it back here, which no builder is asked about; or it was called
-        expired when the service did not have that block."""
+        """Whether its caller took it back here, which no builder is asked about; or it takes a
+        builder here too long; or it was called expired when the service did not have that
+        block."""
+        if result.status == Status.REFUSED.value:
+            return TOO_LONG in result.reason
         if result.status != Status.EXPIRED.value:
             return result.status == Status.CANCELLED.value
         answers = self._world.maker.expiries[wish.payload]

@@ -19,6 +19,7 @@ from laneway.jam.service.commitment import block_key, head_of
 from laneway.jam.service.values import BLOCK_RECORD, AppliedBlock, ServiceHead
 from laneway.jam.spec import TINY
 from laneway.lanes.bundle.rows import LineReceipt
+from laneway.sim.bundle.doubts import DOUBTS, DoubtfulView
 from laneway.sim.bundle.maker import SERVICE, service_setup, transaction_hash
 from laneway.sim.bundle.node_view import NodeView, Storage, ref
 from laneway.sim.bundle.plan import NODES
@@ -95,6 +96,8 @@ class JamNetwork:
         self._down: dict[int, None] = {}
         self._active: dict[str, int] = {}
         """Troubles, and the slot in which they end."""
+        self._doubtful: dict[int, DoubtfulView] = {}
+        """Nodes that show something else than the others."""
         self._left: list[JamBlockRef] = []
         """Heads of forks that were left."""
         self._troubles = self._all_troubles()
@@ -175,6 +178,7 @@ class JamNetwork:
             "lagging": Trouble(chances.lag, self._lag, faults.lag_slots.clear),
             "hidden": Trouble(chances.hide, self._hide, faults.hidden_reports.clear),
             "down": Trouble(chances.down, self._stop, self._down.clear),
+            "doubtful": Trouble(chances.doubt, self._doubt, self._doubtful.clear),
             "skewed": Trouble(chances.skew, self._skew, self._straighten),
             "parted": Trouble(chances.part, self._part, self.model.heal),
             "swung": Trouble(chances.swing, self._swing, partial(self.model.prefer, None)),
@@ -196,6 +200,14 @@ class JamNetwork:
 
     def _stop(self) -> None:
         self._down.update(dict.fromkeys(self._dice.choice(((0,), (1,), (0, 1)))))
+
+    def _doubt(self) -> None:
+        """One of the nodes that builders speak to; they need another one to find it out."""
+        place = self._dice.choice((0, 0, 1))  # The first is asked before the second.
+        kind = self._dice.choice(DOUBTS)
+        view = DoubtfulView(self.views[place], kind, self._dice.randrange(1 << 16))
+        self._doubtful[place] = view
+        self._world.note(f"{view.name} shows {kind.value}")
 
     def _skew(self) -> None:
         self.skew_ms = self._dice.choice((-3, 2)) * self._world.plan.slot_ms
@@ -228,6 +240,14 @@ class JamNetwork:
         self._switches.reorg_depth = 0
 
     # Nodes.
+
+    def view(self, node: int) -> NodeView:
+        """What a node shows now."""
+        return self._doubtful.get(node, self.views[node])
+
+    def is_doubtful(self) -> bool:
+        """Whether nodes may show different things."""
+        return bool(self._doubtful)
 
     def is_up(self, node: int) -> bool:
         return node not in self._down

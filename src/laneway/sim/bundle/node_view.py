@@ -32,6 +32,7 @@ from laneway.devnets.jam.model.chain import JamModel
 from laneway.devnets.jam.model.values import BlockUnavailable, Descriptor
 from laneway.jam.codec import U64
 from laneway.jam.service.commitment import (
+    HEAD_KEY,
     block_of,
     head_of,
     package_key,
@@ -62,6 +63,18 @@ class Storage:
         return self._model.service_value(self._node, self._block, self._service, key)
 
 
+class ShownStorage:
+    """The same, as a node shows it."""
+
+    def __init__(self, view: "NodeView", block: bytes, service: int) -> None:
+        self._view = view
+        self._block = block
+        self._service = service
+
+    def read(self, key: bytes, /) -> bytes | None:
+        return self._view.value(self._block, self._service, key)
+
+
 class NodeView:
     """One node by its place, under its name."""
 
@@ -74,6 +87,10 @@ class NodeView:
         self._parameters = parameters_of(model.parameters())
         self._tells_history = tells_history
         """Whether the node serves the draft call by which the chain's own history is read."""
+
+    def value(self, at: bytes, service: int, key: bytes) -> bytes | None:
+        """A value of a service after a block."""
+        return self._model.service_value(self._node, at, service, key)
 
     # Blocks.
 
@@ -157,14 +174,14 @@ class NodeView:
     ) -> JamBlocksSeen:
         head = self.head()
         after, gone, blocks = self.way(known, head.best)
-        seen = [self._block(block, packages) for block in blocks[:limit]]
+        seen = [self.shown(block, packages) for block in blocks[:limit]]
         is_whole, final = len(blocks) <= limit, None
         if line is not None and head.finalised is not None and is_whole:
-            final = self._line(head.finalised, line)
+            final = self.line(head.finalised, line)
         return JamBlocksSeen(after, gone, tuple(seen), head, is_whole, final)
 
-    def _line(self, at: JamBlockRef, asked: LineAsked) -> LineSeen | None:
-        view = Storage(self._model, self._node, at.header_hash, asked.service)
+    def line(self, at: JamBlockRef, asked: LineAsked) -> LineSeen | None:
+        view = ShownStorage(self, at.header_hash, asked.service)
         head = head_of(view)
         if head is None:
             return None
@@ -175,7 +192,7 @@ class NodeView:
                 blocks.append(LineBlock(number, record.block, record.package_hash))
         return LineSeen(at, head.number, tuple(blocks))
 
-    def _block(self, block: JamBlockRef, packages: Sequence[Watched]) -> JamBlockSeen:
+    def shown(self, block: JamBlockRef, packages: Sequence[Watched]) -> JamBlockSeen:
         parent = self.parent(block)
         hash_ = bytes(32) if parent is None else parent.header_hash
         seen: list[PackageSeen] = []
@@ -221,13 +238,13 @@ class NodeView:
         model, node, name = self._model, self._node, package.package_hash
         at, service = block.header_hash, package.service
         if package.keeps_records:
-            number = model.service_value(node, at, service, package_key(name))
+            number = self.value(at, service, package_key(name))
             if number is not None:
                 return Accumulated(U64.decode(number, "package record"))
         if not is_perhaps_done(status, block):
             return None
         if package.keeps_records:
-            raw = model.service_value(node, at, service, refusal_key(name))
+            raw = self.value(at, service, refusal_key(name))
             if raw is not None:
                 refusal = REFUSAL.decode(raw, "refusal")
                 return ServiceRefused(refusal.reason.name.lower(), refusal.number)
@@ -245,6 +262,7 @@ class NodeView:
         if not is_old and not is_silent:
             return None
         found = self._held(block, package)
+        is_silent &= self.value(block.header_hash, package.service, HEAD_KEY) is not None
         return OVER if found is None and is_silent else found
 
     def _is_over(self, block: JamBlockRef, anchor: int) -> bool:
@@ -260,9 +278,10 @@ class NodeView:
 
     def _held(self, block: JamBlockRef, package: Watched) -> PackageFact | None:
         """What waits with the service for the block before it, or waited too long."""
-        view = Storage(self._model, self._node, block.header_hash, package.service)
+        view = ShownStorage(self, block.header_hash, package.service)
         head = head_of(view)
-        assert head is not None
+        if head is None:
+            return None
         first = head.number + 2
         for number in range(first, first + HELD_NEAR):
             for rival in rivals_of(view, number):

@@ -52,6 +52,8 @@ class JamFaults(Struct, frozen=True, kw_only=True):
     """Of a block of the same rollup that somebody else brings."""
     restore: float = 0.0
     """Of a copy of the store that is put back."""
+    doubt: float = 0.0
+    """Of one node of two that shows something else than the other."""
 
 
 class RollupPlan(WorldPlan, frozen=True, kw_only=True):
@@ -152,8 +154,12 @@ def with_later_faults(plan: RollupPlan) -> RollupPlan:
     jump = rng.choice((0.002, 0.01)) if rng.random() < 0.2 else 0.0
     clocks = plan.processes if rng.random() < 0.5 else 1
     slow = rng.choice((0.02, 0.1, 0.3)) if rng.random() < 0.15 else 0.0
+    faults = plan.faults
+    if len(plan.settings.nodes) > 1 and rng.random() < 0.2:
+        faults = replace(faults, doubt=rng.choice((0.1, 0.5)))
     return replace(
         plan,
+        faults=faults,
         jump=jump,
         clocks=clocks,
         slow=slow,

@@ -33,6 +33,7 @@ from laneway.lanes.bundle.machine import bundle_kind
 from laneway.lanes.bundle.rows import Tell
 from laneway.ports import JamChain, SendPermit
 from laneway.sim.bundle.builder import SimBuilder, Workshop
+from laneway.sim.bundle.looks import ComparedLooks
 from laneway.sim.bundle.maker import SERVICE, Maker, TellLog
 from laneway.sim.bundle.network import JamNetwork
 from laneway.sim.bundle.node_view import WORDS, NodeView
@@ -136,6 +137,9 @@ class FaultyJamChain:
         self._dice = world.plan.rng("port")
         self._network = world.network
         self._probes = Probes(world.network, world.plan, link.clock)
+        self._looks = ComparedLooks(
+            self._probes, world.maker, lambda node: not self._is_lost(node), world.seen
+        )
 
     # Reading.
 
@@ -150,7 +154,10 @@ class FaultyJamChain:
         line: LineAsked | None = None,
     ) -> JamBlocksSeen:
         limit = min(limit, self._world.plan.look_limit)
-        seen = self._reach().look(known, packages, limit, line)
+        if self._network.is_doubtful():
+            seen = self._looks.look(known, packages, limit, line)
+        else:
+            seen = self._reach().look(known, packages, limit, line)
         await self._link.pause()
         return seen
 

@@ -1,7 +1,7 @@
 """What one process's adapter remembers of its nodes: which of them are behind, and when it received
 blocks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -28,6 +28,10 @@ class Probes:
 
     def view(self, is_reached: Callable[[int], bool]) -> NodeView | None:
         """The first node that answers and is not behind; None: there is none."""
+        return next(self.answering(is_reached), None)
+
+    def answering(self, is_reached: Callable[[int], bool]) -> Iterator[NodeView]:
+        """The nodes that answer and are not behind, in the order in which they are asked."""
         lately_ms = LATELY_SLOTS * self._plan.slot_ms
         floor = self._floor if self._now_ms() - self._floor_ms <= lately_ms else 0
         for node in self._nodes:
@@ -39,8 +43,14 @@ class Probes:
             if slot >= self._floor:
                 self._floor, self._floor_ms = slot, self._now_ms()
             self._arrivals.saw(slot)
-            return self._network.views[node]
-        return None
+            yield self._network.view(node)
+
+    def others(self, than: NodeView, is_reached: Callable[[int], bool]) -> Iterator[NodeView]:
+        """The other nodes that answer, behind or not."""
+        for node in self._nodes:
+            view = self._network.view(node)
+            if view.name != than.name and is_reached(node):
+                yield view
 
     def clock(self) -> SlotClock | None:
         """The chain's slots on this machine's clock; None: no block was received."""
