@@ -704,6 +704,38 @@ def test_what_is_accumulated_already_is_not_called_expired() -> None:
     story(tale)
 
 
+def test_what_is_accumulated_already_is_not_called_impossible_to_build(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Others executed it, where the rules did not fail."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        await hand.builder.notified(hand.settle())
+        copied = hand.order(site.transfer(1), slot=9, order=9)
+        done = await hand.land(site.transfer(1))
+        package = hand.packages[done.block].package_hash
+        await hand.builder.notified([tell("accumulated", done, 2, package)])
+        real = hand.builder.rollup.execute
+
+        def broken(state: Any, block: Any, raws: Any, made_ms: int) -> Any:
+            if raws:
+                raise ZeroDivisionError
+            return real(state, block, raws, made_ms)
+
+        monkeypatch.setattr(hand.builder.rollup, "execute", broken)
+        failed = await failure(hand.builder.execute(copied))
+        assert "the service has block 2, which others brought and is not final" in str(failed)
+        assert (failed.final, failed.needs_help) == (False, False)
+        hand.settle()
+        known = {"number": 3, "parent": b"", "parent_root": b"", "known": 1}
+        looked = await hand.builder.execute(replace(copied, order=10, **known))
+        assert [one.verdict for one in looked.judged] == ["applied"]
+
+    story(tale)
+
+
 def test_what_is_in_no_block_of_the_service_is_called_expired_beside_open_blocks() -> None:
     async def tale(site: Site) -> None:
         hand = await hands(site)

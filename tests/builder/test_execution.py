@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.builder.stage import FIRST, SECOND, build_order, ledger, transfer
 from tests.rollups.log_kind import GENESIS, LogBlock, LogRules, LogState
 
@@ -94,6 +95,25 @@ def test_a_block_of_nothing_but_what_was_executed_is_none(rules: Repeating, shel
     done, judged = executed(rules, shelf, order(b"one"), base)
     assert (done.block, done.state) == (None, base.state)
     assert verdicts(judged) == [("i0", "applied")]
+
+
+def test_what_an_unknown_final_block_executed_is_not_even_tried(
+    rules: Repeating, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here it may raise, or take too long, and its caller would be refused."""
+    base = finalise(rules, shelf, genesis(rules), b"one")
+    real, tried = rules.execute, []
+
+    def execute(state: Any, block: Any, raws: Any, made_ms: int) -> Any:
+        tried.extend(raws)
+        return real(state, block, raws, made_ms)
+
+    monkeypatch.setattr(rules, "execute", execute)
+    _, judged = executed(rules, shelf, order(b"one", b"two"), base)
+    assert verdicts(judged) == [("i0", "applied"), ("i1", "included")]
+    assert tried == [b"two"]
+    executed(rules, shelf, replace(order(b"two"), known=1), base)
+    assert tried == [b"two", b"two"], "the lane knows what became of its own there"
 
 
 def test_what_nobody_executed_before_is_executed_once(rules: Repeating, shelf: Shelf) -> None:

@@ -16,9 +16,9 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from laneway.builder.execution import PastUnknown, answered, check_expiry, executed
+from laneway.builder.execution import PastUnknown, answered, check_others, executed
 from laneway.builder.final import final_blocks, is_below
 from laneway.builder.following import Follower
 from laneway.builder.history import TROUBLE, PastReader
@@ -33,13 +33,13 @@ from laneway.builder.shelf import ahead, other_history
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.builder.sync import FinalHead, FoundBlock
 from laneway.builder.thread import BuilderThread
-from laneway.builder.views import StateHeads, block_view, receipt_of
+from laneway.builder.views import BuilderViews, StateHeads
 from laneway.core.errors import BadRequest, Bug, BuildFailed, ChainError
 from laneway.core.jam import Context
 from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion
 from laneway.ports import ExecutedBlock, MadePackage
-from laneway.rollups.receipts import At, BlockStage, BlockView, TransactionReceipt
+from laneway.rollups.receipts import BlockStage
 from laneway.rollups.rules import B, S, SealedBlock
 
 log = logging.getLogger("laneway.builder")
@@ -50,7 +50,7 @@ ACTED_ON = ("accumulated", "restored", "failed", "finalised")
 T = TypeVar("T")
 
 
-class ChainedBuilder(Generic[S, B]):
+class ChainedBuilder(BuilderViews[S, B]):
     def __init__(
         self,
         parts: BuilderParts[S, B],
@@ -104,17 +104,31 @@ class ChainedBuilder(Generic[S, B]):
                 problem = f"block {order.number} is ordered, and below it is {parent.sealed.number}"
                 raise BuildFailed(f"{problem}; the lane sees that with its next look")
             if order.expired:
-                best = await self._source.best()
-                await self._do(lambda: check_expiry(self._snapshots, parent, best))
+                await self._check_others(parent)
             try:
-                done, made = await self._in_time(lambda: self._executed(order, parent))
-            except PastUnknown as unknown:
-                await self._history.reach(unknown.first)
-                done, made = await self._in_time(lambda: self._executed(order, parent))
+                done, made = await self._judged(order, parent)
+            except BuildFailed as error:
+                if error.final:
+                    await self._check_others(parent)
+                raise
             # Only now: a block that nobody waited for leaves no trace.
             await self._ruled(lambda: self._keep(done, made))
             self.lag = ""  # The lane's newest block is here.
             return done
+
+    async def _judged(
+        self, order: BuildBlock, parent: Snapshot[S, B]
+    ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
+        try:
+            return await self._in_time(lambda: self._executed(order, parent))
+        except PastUnknown as unknown:
+            await self._history.reach(unknown.first)
+            return await self._in_time(lambda: self._executed(order, parent))
+
+    async def _check_others(self, parent: Snapshot[S, B]) -> None:
+        """Not in the thread, which may be busy without an end with what it was to do in a time;
+        whatever changes snapshots has its turn before and after."""
+        check_others(self._snapshots, parent, await self._source.best())
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
         async with self._ordered():
@@ -219,30 +233,6 @@ class ChainedBuilder(Generic[S, B]):
     async def _put_next(self, number: int, found: FoundBlock[B]) -> bool:
         async with self._turn:
             return await self._ruled(lambda: self._is_next(number, found))
-
-    # What people ask.
-
-    def state(self, at: At = At.LATEST) -> S:
-        if at is At.FINALIZED:
-            return self.heads.final.state
-        is_safe = at is At.SAFE or (at is At.LATEST and self.latest_is_safe)
-        return (self.heads.accumulated if is_safe else self.heads.newest).state
-
-    def snapshot(self, block: bytes) -> Snapshot[S, B] | None:
-        """The snapshot of the block with this hash, if it is open or the newest final one."""
-        return self._snapshots.get(block)
-
-    async def receipt(self, hashed: bytes) -> TransactionReceipt | None:
-        """The receipt of a transaction, in the block that is furthest; None if no block that is
-        kept has it."""
-        return receipt_of(hashed, await self._do(lambda: self._shelf.receipt(hashed)))
-
-    async def block(self, number: int) -> BlockView | None:
-        """The block of this number that is furthest; None if none is kept."""
-        return await self._ruled(lambda: block_view(self.rollup, self._shelf.by_number(number)))
-
-    async def block_by_hash(self, hashed: bytes) -> BlockView | None:
-        return await self._ruled(lambda: block_view(self.rollup, self._shelf.by_hash(hashed)))
 
     # The states below a block. These wait for the chain.
 

@@ -81,6 +81,11 @@ def executed_once(
     """The same, with all that is known here."""
     left = dict(zip(order.intents, order.payloads, strict=True))
     known = {intent: looked_up(rollup, shelf, intent, left.pop(intent)) for intent in order.expired}
+    if order.known < shelf.past_highest():
+        # Before anything is executed, which may take too long or raise here.
+        earlier = {intent: looked_up(rollup, shelf, intent, raw) for intent, raw in left.items()}
+        known |= {intent: one for intent, one in earlier.items() if one.receipt is not None}
+        left = {intent: raw for intent, raw in left.items() if intent not in known}
     while True:
         # At most twice: those that are known are taken out together.
         done = rollup.execute(parent.state, parent.block, tuple(left.values()), order.made_ms)
@@ -136,14 +141,15 @@ def looked_up(
     return applied_before(shelf, late) or late
 
 
-def check_expiry(snapshots: Snapshots[S, B], parent: Snapshot[S, B], best: ServiceHead) -> None:
-    """That no transaction is called expired while the service has a block which is neither final
-    here nor below the one that is ordered: it may hold that transaction, and become final."""
+def check_others(snapshots: Snapshots[S, B], parent: Snapshot[S, B], best: ServiceHead) -> None:
+    """That no transaction ends here, as expired or as one that no block can be built with, while
+    the service has a block which is neither final here nor below the one that is ordered: it may
+    hold that transaction, and become final."""
     below = [one.sealed.hash for one in snapshots.way(parent.sealed.hash)]
     if best.number > snapshots.base.sealed.number and best.block not in below:
         raise BuildFailed(
-            f"the service has block {best.number}, which others brought and is not final; what is "
-            "called expired here may be in it"
+            f"the service has block {best.number}, which others brought and is not final; what "
+            "would end here without a block may be in it"
         )
 
 

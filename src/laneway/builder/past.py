@@ -97,6 +97,10 @@ class PastTables:
             self._count = self._connection.execute("SELECT sum(count) FROM past").get or 0
         return self._count
 
+    def highest(self) -> int:
+        """The newest final block; 0 if none is known."""
+        return self._connection.execute("SELECT max(number) FROM past").get or 0
+
     def lowest(self) -> int:
         """The block from which on all that was executed is known."""
         if self._lowest is None:

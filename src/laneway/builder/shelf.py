@@ -253,6 +253,11 @@ class Shelf:
         with self._reading():
             return self._past.lowest()
 
+    def past_highest(self) -> int:
+        """The newest final block that is known; 0 if there is none."""
+        with self._reading():
+            return self._past.highest()
+
     def past_count(self) -> int:
         """How many transactions of final blocks are known."""
         with self._reading():

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from laneway.builder.builder import ACTED_ON
-from laneway.builder.execution import check_expiry
+from laneway.builder.execution import check_others
 from laneway.builder.orders import Orders
 from laneway.builder.shelf import REMEDY
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
+from laneway.core.ids import IntentId
 from laneway.core.jam import Context, JamHead
 from laneway.jam.service.values import ServiceHead
 from laneway.lanes.bundle.rows import Tell
@@ -29,7 +30,9 @@ from laneway.sim.bundle.maker import (
     Body,
     block_hash,
     decode_body,
+    decode_request,
     root_after,
+    transaction_hash,
 )
 from laneway.sim.bundle.probes import Probes
 from laneway.sim.link import Link
@@ -137,12 +140,18 @@ class SimBuilder:
                 problem = f"block {order.number} is ordered, and below it is {below.number}"
                 raise BuildFailed(f"{problem}; the lane sees that with its next look")
             if order.expired:
-                self._check_expiry(order, parent)
-            await self._in_time()
-            if order.parent_root and order.parent_root != below.post_root:
-                raise BuildFailed(f"block {below.number} left another state than is ordered")
+                self._check_others(order, parent, order.expired)
             network, base = self._world.network, self._snapshots.base.sealed
             done = network.done(network.final().header_hash, base.number)
+            payloads = [decode_request(payload) for payload in order.payloads]
+            if any(transaction_hash(one) not in done for one in payloads):
+                try:
+                    await self._in_time()
+                except BuildFailed:
+                    self._check_others(order, parent, order.intents)
+                    raise
+            if order.parent_root and order.parent_root != below.post_root:
+                raise BuildFailed(f"block {below.number} left another state than is ordered")
             made = self._world.maker.execute(order, (below.hash, below.post_root), done)
             if made.payload:
                 body = decode_body(made.payload)
@@ -151,18 +160,21 @@ class SimBuilder:
                 self._world.seen["abandoned build finished"] += 1
             return made
 
-    def _check_expiry(self, order: BuildBlock, parent: BlockSnapshot) -> None:
-        """What is called expired is in no block that a node shows, and the laws hold it to that."""
+    def _check_others(
+        self, order: BuildBlock, parent: BlockSnapshot, ending: Sequence[IntentId]
+    ) -> None:
+        """What ends without a block is in no block that a node shows, and the laws hold it to
+        that."""
         network, maker = self._world.network, self._world.maker
         best = self._head().best.header_hash
         try:
-            check_expiry(self._snapshots, parent, self._service(best))
+            check_others(self._snapshots, parent, self._service(best))
         except BuildFailed:
             self._world.seen["nothing called expired yet"] += 1
             raise
         applied = frozenset([record.block for record in network.line(best)])
         for intent, payload in zip(order.intents, order.payloads, strict=True):
-            if intent in order.expired:
+            if intent in ending:
                 maker.expiries.setdefault(payload, []).append(applied)
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:

@@ -162,12 +162,12 @@ class RollupLaws(WorldLaws):
             raise LawBroken(f"{wish.data} is {result.status}, and in no block")
 
     def _is_taken_back(self, wish: Wish, result: Result, record: AppliedBlock) -> bool:
-        """Whether its caller took it back here, which no builder is asked about; or it takes a
-        builder here too long; or it was called expired when the service did not have that
-        block."""
-        if result.status == Status.REFUSED.value:
-            return TOO_LONG in result.reason
-        if result.status != Status.EXPIRED.value:
+        """Whether its caller took it back here, which no builder is asked about; or it was called
+        expired when the service did not have that block; or it took a builder here too long, then
+        too."""
+        if result.status == Status.REFUSED.value and TOO_LONG not in result.reason:
+            return False
+        if result.status not in (Status.EXPIRED.value, Status.REFUSED.value):
             return result.status == Status.CANCELLED.value
         answers = self._world.maker.expiries[wish.payload]
         return any(record.block not in applied for applied in answers)
