@@ -39,8 +39,8 @@ class PastUnknown(BuildFailed):
         self.last = last
         super().__init__(
             f"a transaction may have been executed in blocks {first} to {last}, whose receipts are "
-            "gone; put back the builder's file or a state of it, name a node that kept them, or "
-            f"cancel it ({judged.intent}, {judged.reason or judged.verdict})",
+            f"gone ({judged.intent}: {judged.reason or judged.verdict}); put back the builder's "
+            "file or a state, name a node that kept them, or cancel it",
             needs_help=True,
         )
 
