@@ -13,6 +13,7 @@ from laneway.builder.shelf import FinalBlock, Shelf
 from laneway.builder.snapshots import Snapshot
 from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
 from laneway.lanes.bundle.values import BuildBlock
+from laneway.lanes.common.commands import LATE
 from laneway.rollups.domain import Domain
 
 PACKAGE = b"p" * 32
@@ -182,6 +183,10 @@ def paid(shelf: Shelf | None = None) -> tuple[Any, Snapshot[Any, Any]]:
     return rollup, base
 
 
+def judged_reason(expired: tuple[Any, ...]) -> str:
+    return LATE if expired else "its nonce 1 was used"
+
+
 @pytest.mark.parametrize("expired", [(), ("i0",)])
 def test_a_used_nonce_is_no_refusal_while_the_block_that_used_it_may_be_unknown(
     expired: tuple[Any, ...],
@@ -195,8 +200,8 @@ def test_a_used_nonce_is_no_refusal_while_the_block_that_used_it_may_be_unknown(
     assert unknown.transaction == rollup.checked(transfer(1))
     said = str(unknown)
     assert "may have been executed in blocks 2 to 2, whose receipts are gone" in said
-    assert "; put back the builder's file, name a node that kept them, or cancel it" in said
-    assert said.startswith("i0 (")
+    assert f"(i0: {judged_reason(expired)}" in said
+    assert "; put back the builder's file or a state, name a node" in said
 
 
 @pytest.mark.parametrize("known", [2, 3, 9])

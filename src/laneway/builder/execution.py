@@ -39,9 +39,9 @@ class PastUnknown(BuildFailed):
         self.first = first
         self.last = last
         super().__init__(
-            f"{judged.intent} ({judged.reason or judged.verdict}) may have been executed in blocks "
-            f"{first} to {last}, whose receipts are gone; put back the builder's file, name a node "
-            "that kept them, or cancel it",
+            f"a transaction may have been executed in blocks {first} to {last}, whose receipts are "
+            f"gone ({judged.intent}: {judged.reason or judged.verdict}); put back the builder's "
+            "file or a state, name a node that kept them, or cancel it",
             needs_help=True,
         )
 

@@ -915,5 +915,5 @@ def test_what_came_in_before_others_moved_the_line_may_be_in_any_of_their_blocks
     (first,) = stage.accepted.values()
     doubted_ms = head.foreign_ms + FOREIGN_DOUBT_MS
     intents = [replace(first, accepted_ms=doubted_ms + late) for late in (0, 1)]
-    assert known_of(stage.lane, intents) == 3
-    assert known_of(stage.lane, intents[1:]) == 9
+    assert known_of(stage.lane, 12, intents) == 3
+    assert known_of(stage.lane, 12, intents[1:]) == 11, "two of its own are open"

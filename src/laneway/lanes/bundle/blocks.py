@@ -162,17 +162,19 @@ def build(lane: BundleLane, slot: Slot, intents: Mapping[str, IntentRow]) -> Bui
         payloads=tuple([intents[one].payload for one in ids]),
         below=payloads_below(lane, slot.number, parent.block),
         expired=tuple(late),
-        known=known_of(lane, [intents[one] for one in ids]),
+        known=known_of(lane, slot.number, [intents[one] for one in ids]),
     )
 
 
-def known_of(lane: BundleLane, intents: Iterable[IntentRow]) -> int:
-    """The newest final block up to which the lane knows by itself whether it has these."""
+def known_of(lane: BundleLane, number: int, intents: Iterable[IntentRow]) -> int:
+    """The newest block below this number up to which the lane knows by itself whether they have
+    these: up to the first that others brought, or else of all, for they are its own. So it is the
+    same when the order is repeated, whatever became final meanwhile."""
     head = lane.head
     doubted_ms = head.foreign_ms + FOREIGN_DOUBT_MS
     if head.foreign_first and any(one.accepted_ms <= doubted_ms for one in intents):
         return head.foreign_first - 1
-    return head.tip.number
+    return number - 1
 
 
 # The builder's answers.

@@ -165,8 +165,8 @@ class BuildBlock(Struct, frozen=True, kw_only=True):
     """Those of the intents that are not executed, for their time is over. A final block may have
     executed them all the same, which only the builder knows."""
     known: int = 0
-    """The lane itself knows what became of these transactions if they are in final blocks up to
-    this one; blocks after it may be of others, or of a time that its store forgot."""
+    """The lane itself knows what became of these transactions if they are in blocks up to this
+    one; blocks after it may be of others, or of a time that its store forgot."""
 
 
 class BuildVersion(Struct, frozen=True, kw_only=True):
