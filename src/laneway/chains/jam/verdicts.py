@@ -7,29 +7,20 @@ the service at all has lost them, or hides them, and contradicts nobody.
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from laneway.chains.jam.agreement import Agreement
+from laneway.chains.jam.ends import Facts, are_same, ends_of
 from laneway.chains.jam.node import JamNode
 from laneway.chains.jam.records import read_line
 from laneway.chains.jam.statuses import StateAt, Statuses
 from laneway.core.jam import (
-    Accumulated,
-    Failed,
     JamBlockRef,
     JamBlockSeen,
     LineAsked,
     LineSeen,
-    PackageFact,
     Parameters,
-    ServiceRefused,
     Watched,
 )
-
-Facts: TypeAlias = dict[bytes, PackageFact]
-"""What is known of packages, by their hashes."""
-
-ENDS = (Accumulated, ServiceRefused, Failed)
 
 
 class Verdicts:
@@ -70,21 +61,3 @@ class Verdicts:
 
         what = f"the line of service {asked.service}"
         return await self._agreement.confirmed(node, what, await ask(node), ask)
-
-
-def ends_of(seen: JamBlockSeen) -> Facts:
-    return {one.package_hash: one.fact for one in seen.seen if isinstance(one.fact, ENDS)}
-
-
-def are_same(mine: Facts, theirs: Facts) -> bool:
-    return all(is_same(fact, theirs.get(name)) for name, fact in mine.items())
-
-
-def is_same(mine: PackageFact, theirs: PackageFact | None) -> bool:
-    """Whether another node shows the same end. That a package failed is contradicted by anything
-    that it can still do; that it is done, by everything else."""
-    if isinstance(mine, Failed):
-        return theirs is None or isinstance(theirs, Failed)
-    if isinstance(mine, Accumulated) and isinstance(theirs, Accumulated):
-        return mine.number == theirs.number or None in (mine.number, theirs.number)
-    return mine == theirs

@@ -1,11 +1,9 @@
 """Looks while two nodes disagree, at their worst: as when each of them can be asked now and then.
 
-The adapter lets less through (`chains/jam/agreement.py`, `verdicts.py`): where both answer it takes
-no end of a package, no line and no final block that the other one contradicts. Here a package that
-a node calls failed has no record on the other one either, and a line that is not as expected is
-shown by both; all else is believed of one, and so is a death that the other node has no record
-against, since the service takes one block of each number: the laws let another version of that
-block go out.
+Where both answer, the adapter takes no end of a package and no line that the other one contradicts
+(`chains/jam/verdicts.py`), and so do these looks. In all else the adapter compares more than they
+do (`chains/jam/agreement.py`): here one node is believed about which blocks there are, what is
+final and what a package is on its way, and where the other one cannot be asked, about its end.
 
 Of one thing worlds know nothing: a line that a node makes up while no other one can be asked. The
 adapter believes it, and the lane gives up blocks that may land; an intent of such a block can be
@@ -17,19 +15,18 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from laneway.chains.jam.ends import are_same, ends_of
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.core.jam import (
-    Accumulated,
     Failed,
     JamBlockRef,
     JamBlocksSeen,
     LineAsked,
     LineSeen,
-    ServiceRefused,
     Watched,
 )
 from laneway.devnets.jam.model.values import BlockUnavailable
-from laneway.sim.bundle.doubts import Doubt, DoubtfulView
+from laneway.sim.bundle.doubts import WITHOUT_RECORDS, Doubt, DoubtfulView
 from laneway.sim.bundle.maker import Maker
 from laneway.sim.bundle.node_view import NodeView
 from laneway.sim.bundle.probes import Probes
@@ -78,38 +75,40 @@ class ComparedLooks:
                 raise ChainUnreadable(view.name, "no state of its best block")
             self._seen[f"a node showed {view.doubt.value}"] += 1
         found = view.look(known, packages, limit, line)
-        self._check_deaths(view, found, packages)
+        self._check_ends(view, found, packages)
         if found.line is None or line is None or line.expects(found.line):
             return found
         return replace(found, line=self._confirmed(view, found.line, line))
 
-    def _check_deaths(
+    def _check_ends(
         self, view: NodeView, found: JamBlocksSeen, packages: Sequence[Watched]
     ) -> None:
-        deaths = {
-            one.package_hash: seen.block
-            for seen in found.blocks
-            for one in seen.seen
-            if isinstance(one.fact, Failed)
-        }
-        if not deaths:
+        """By the newest block that shows an end. A node without records contradicts nobody."""
+        newest = next((seen for seen in reversed(found.blocks) if ends_of(seen)), None)
+        if newest is None:
             return
-        block = max(deaths.values(), key=lambda one: one.slot)
-        dead = [one for one in packages if deaths.get(one.package_hash) == block]
+        ends = ends_of(newest)
+        ended = [one for one in packages if one.package_hash in ends]
         for other in self._probes.others(view, self._is_reached):
+            if isinstance(other, DoubtfulView) and other.doubt in WITHOUT_RECORDS:
+                continue
             try:
-                shown = other.shown(block, dead)
+                shown = other.shown(newest.block, ended)
             except BlockUnavailable:
                 continue
             if not shown.is_readable:
                 continue
-            facts = [one.fact for one in shown.seen]
-            if any(isinstance(fact, Accumulated | ServiceRefused) for fact in facts):
-                raise ChainUnreadable(view.name, f"no record of a package, and {other.name} has it")
-            break
+            if are_same(ends, {one.package_hash: one.fact for one in shown.seen}):
+                return
+            raise ChainUnreadable(view.name, f"{other.name} shows another end of a package")
         if isinstance(view, DoubtfulView) and view.doubt is Doubt.FALSE_DEATHS:
             self._seen["a false death was believed"] += 1
-            self._maker.lost |= dict.fromkeys(deaths)
+            self._maker.lost |= {
+                one.package_hash: None
+                for seen in found.blocks
+                for one in seen.seen
+                if isinstance(one.fact, Failed)
+            }
 
     def _confirmed(self, view: NodeView, found: LineSeen, line: LineAsked) -> LineSeen | None:
         for other in self._probes.others(view, self._is_reached):
