@@ -131,12 +131,17 @@ class Durable:
         if version.serial > 1 or best is None:
             return
         for other in self._maker.versions[self._maker.packages[name].block]:
-            is_known = other != name and other not in self._maker.lost
+            is_known = other != name and not self._is_lost(other)
             if is_known and self._may_land(other, best.header_hash):
                 what = f"version {version.version} of block {version.slot} goes out"
                 raise LawBroken(
                     f"never twice: {what}, while {self._maker.packages[other]} may land"
                 )
+
+    def _is_lost(self, package: bytes) -> bool:
+        """Whether the lane cannot know that it may land: by itself, or for what it names."""
+        names = self._maker.packages[package].prerequisites
+        return package in self._maker.lost or any(self._is_lost(one) for one in names)
 
     def _may_land(self, package: bytes, at: bytes) -> bool:
         try:
@@ -149,7 +154,7 @@ class Durable:
         slot = self.lane.slots[record.slot]
         final = self._network.final().header_hash
         for other in self._maker.versions.get(slot.block, ()):
-            if other not in self._maker.lost and self._may_land(other, final):
+            if not self._is_lost(other) and self._may_land(other, final):
                 made = self._maker.packages[other]
                 raise LawBroken(f"never twice: block {slot.number} is dropped, and {made} may land")
 
