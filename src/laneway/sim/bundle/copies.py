@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from laneway.sim.disks import MemoryDisk
+from laneway.stores.memory import MemoryBook
 
 if TYPE_CHECKING:
     from laneway.sim.bundle.world import RollupWorld
@@ -49,12 +50,20 @@ class StoreCopies:
         count = sum([process.alive for process in world.processes])
         for process in world.processes:
             process.end()
+        committed = self._committed()
         for undo in self._undo:
             undo()
+        world.seen["last commit lost"] += committed - self._committed() in (1, 2)
         self._undo = []
         for _ in range(max(1, count)):
             world.after(self._dice.randint(1, 400), "boot", world.boot)
         world.client.forgotten()
+
+    def _committed(self) -> int:
+        """How many commits the store holds."""
+        book = self._world.book
+        assert isinstance(book, MemoryBook)
+        return len(book.entries)
 
     def _keep_store(self) -> Undo:
         disk = self._world.disk

@@ -13,25 +13,28 @@ SOMETIMES = {
         a false death was believed; a line was not confirmed; a node showed a line of the service
         that is not; a node showed no final block; a node showed no parents of older blocks; a node
         showed no records of services; a node showed no states of older blocks; a node showed that
-        packages failed; a node was contradicted; abandoned build finished; an old fork is back; an
-        old version wins; answer lost; block dropped; block not built; block shrunk; block unmade;
-        build given up in time; build too long; builder busy; builder mended; builder needs help;
-        builder slow; builder waits for finality; bytes doubled; bytes late; cascade; clock jumped
-        back; clock jumped forward; clock jumped while offering; clock set back; clock skewed;
-        commit answer lost; condemned: bad_context; copy put back; crash while building; crash while
-        offering; crash:after a commit; crash:before answer; crash:before perform; crash:inside a
-        commit; dead: anchor_not_recent; dead: prerequisite; dead: unavailable; declared dead;
-        discarded: its anchor grew too old before it was submitted; duplicate_accumulate;
-        duplicate_guarantee; frozen; held by the service; hopeless; lane released; line moved by
-        others; look failed; mode:halted; node unreachable; not sent: the lease may be over; nothing
-        called expired yet; overdue; owned by another; package swallowed; recognised by the line;
+        packages failed; abandoned build finished; an old fork is back; an old version wins; answer
+        lost; block dropped; block not built; block shrunk; block unmade; build given up in time;
+        build too long; builder busy; builder mended; builder needs help; builder slow; builder
+        waits for finality; bytes doubled; bytes late; cascade; clock jumped back; clock jumped
+        forward; clock jumped while offering; clock set back; clock skewed; commit answer lost;
+        condemned: bad_context; copy put back; crash while building; crash while offering;
+        crash:after a commit; crash:before answer; crash:before perform; crash:inside a commit;
+        dead: anchor_not_recent; dead: prerequisite; dead: unavailable; declared dead; discarded:
+        its anchor grew too old before it was submitted; duplicate_accumulate; duplicate_guarantee;
+        foreign block final; frozen; held by the service; hopeless; lane released; last commit lost;
+        line moved by others; look failed; mode:halted; node unreachable; not sent: the lease may be
+        over; nothing called expired yet; overdue; own block final above a foreign one; own block
+        final below a foreign one; owned by another; package swallowed; recognised by the line;
         refused by all; refused by whim; refused:cancel; reorg took back accumulated; reorg took
         back dead; reorg took back reported; replayed; requeued; restored; resubmitted on another
         fork; result:cancelled; result:confirmed; result:expired; result:refused; result:reverted;
-        returned transactions in a block; revived; same bytes resubmitted; sent again after a copy;
-        store busy; submitted in its window; taken over in flight; the builder did not hear; the
-        user did not hear; told twice; undecided; v1 final beside v2; v1 wins; v2 built; v2 final;
-        v2 wins; v3 built; version not built; version_cancelled; window closed; zombie refused
+        returned transactions in a block; revived; same bytes resubmitted; second deployment builds
+        on its own open block; second deployment's block final; sent again after a copy; settled by
+        a foreign block's receipt; store busy; submitted in its window; taken over in flight; the
+        builder did not hear; the user did not hear; told twice; undecided; v1 final beside v2; v1
+        wins; v2 built; v2 final; v2 wins; v3 built; version not built; version_cancelled; window
+        closed; zombie refused
         """
     ),
     "s2": states(

@@ -1,6 +1,7 @@
 """The laws of every world of rollups, checked on the chain's own history, on all that is durable,
 and on the store's rows."""
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, assert_never
 
 import msgspec
@@ -17,7 +18,7 @@ from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Effect, Submit
 from laneway.sim.bundle.builder import TOO_LONG
 from laneway.sim.bundle.copies import Undo
 from laneway.sim.bundle.durable import Durable
-from laneway.sim.bundle.liveness import TimerLaw, WindowLaw
+from laneway.sim.bundle.liveness import TimerLaw, WaitLaw, WindowLaw
 from laneway.sim.bundle.maker import TellLog, decode_body, transaction_hash
 from laneway.sim.bundle.world import RollupWorld
 from laneway.sim.clients import Wish
@@ -41,6 +42,7 @@ class RollupLaws(WorldLaws):
         self._head: bytes | None = None
         self._windows = WindowLaw(world)
         self._timers = TimerLaw(world)
+        self._waits = WaitLaw(world)
         self._senders: dict[bytes, Owner] = {}
         """Who submitted a package first."""
         settings = world.plan.settings
@@ -69,6 +71,7 @@ class RollupLaws(WorldLaws):
         for lane, records in self.unread():
             self._durable[lane].take(records)
             self._windows.excuse(lane, records)
+            self._waits.take(lane, records)
 
     # At every step.
 
@@ -120,6 +123,7 @@ class RollupLaws(WorldLaws):
         self._read()
         self._windows.stepped()
         self._timers.stepped()
+        self._waits.stepped()
         problem = self._world.user_log.problem or self._world.builder_log.problem
         if problem:
             raise LawBroken(problem)
@@ -139,7 +143,23 @@ class RollupLaws(WorldLaws):
         self._read()
         for durable in self._durable.values():
             durable.check_line(self._world.network.final().header_hash)
+        self._count_line()
         super().account()
+
+    def _count_line(self) -> None:
+        """Whose blocks are final."""
+        world, foreign = self._world, self._world.maker.foreign
+        line = [one.block for one in world.network.line(world.network.final().header_hash)]
+        world.seen["foreign block final"] += any(one in foreign for one in line)
+        world.seen["second deployment's block final"] += any(
+            one in world.maker.second for one in line
+        )
+        world.seen["own block final below a foreign one"] += any(
+            below not in foreign and above in foreign for below, above in pairwise(line)
+        )
+        world.seen["own block final above a foreign one"] += any(
+            below in foreign and above not in foreign for below, above in pairwise(line)
+        )
 
     def check_result(self, wish: Wish, result: Result) -> None:
         """Final answers are true of the final chain, and of nothing else."""
@@ -155,6 +175,8 @@ class RollupLaws(WorldLaws):
                 shown = (result.status, result.number, result.hash)
                 if shown != (word, number, name):
                     raise LawBroken(f"{wish.data} is {word} in block {number}, told {shown}")
+                is_foreign = record.block in maker.foreign
+                self._world.seen["settled by a foreign block's receipt"] += is_foreign
                 if decode_history(result.history).finished.block != record.block:
                     raise LawBroken(f"{wish.data} is in another block than it is told")
                 return

@@ -13,20 +13,38 @@ from msgspec import Struct
 
 from laneway.core.ids import LaneId, Owner
 from laneway.core.jam import SlotClock
-from laneway.engine.limits import CLOCK_BACK_MS_MIN
+from laneway.engine.limits import (
+    CLAIM_RETRY_MS,
+    CLOCK_BACK_MS_MIN,
+    HEARTBEAT_MS,
+    LEASE_TTL_MS,
+)
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX
 from laneway.lanes.bundle.packages import is_open, may_act, needs_version
 from laneway.lanes.bundle.records import (
     BlockDropped,
     BlockFinalised,
+    BuildDelayed,
+    BuildRetried,
+    ChainSeen,
+    LookBegun,
     LookEnded,
     OfSlot,
     Record,
+    TellsBegun,
     VersionDiscarded,
     VersionOrdered,
+    WindowAwaited,
 )
 from laneway.lanes.bundle.rows import Slot
+from laneway.lanes.bundle.show import (
+    BEING_BUILT,
+    GAP_BEFORE,
+    WINDOW_CLOSED,
+    describe,
+    wait_reason,
+)
 from laneway.lanes.bundle.standing import (
     current,
     free_cores,
@@ -49,6 +67,29 @@ builder, its context and its answer, an order to submit, and as many for what co
 SLOW_SLOTS = 4
 """Slots in which a lane sees that its clock was set back, beside the time that it sleeps: an answer
 that was on its way, two commits, and a lane that is just taken over."""
+
+WAIT_SLOTS = 8
+"""After these slots in which it got nowhere a lane has to say why: as many as a package lives.
+While another process takes it over there is nobody who could."""
+
+TAKEN_OVER_MS = LEASE_TTL_MS + CLAIM_RETRY_MS + 3 * HEARTBEAT_MS
+"""After this another process has the lane of one that is gone, or of one that was frozen."""
+
+PASSING = (BEING_BUILT, GAP_BEFORE, WINDOW_CLOSED)
+"""What explains a wait of some slots, and none that is longer."""
+
+IDLE = (
+    BuildDelayed,
+    BuildRetried,
+    ChainSeen,
+    LookBegun,
+    LookEnded,
+    ModeChanged,
+    TellsBegun,
+    VersionOrdered,
+    WindowAwaited,
+)
+"""Records by which a lane gets nowhere."""
 
 
 class Debt(Struct, frozen=True):
@@ -211,3 +252,39 @@ def awaited(lane: BundleLane) -> list[int]:
     times = [head.block_ms, head.look_ms, head.hear_ms, head.tell_ms]
     times += [slot.retry_ms for slot in lane.slots.values()]
     return [at_ms for at_ms in times if at_ms is not None]
+
+
+class WaitLaw:
+    """Once the faults are over, a lane that gets nowhere for long says why: in its state, which
+    health and `lanes` show, or of each block that waits for its chain."""
+
+    def __init__(self, world: "RollupWorld") -> None:
+        self._world = world
+        self._moved_ms: dict[LaneId, int] = {}
+        """When each lane got somewhere."""
+
+    def take(self, lane: LaneId, records: Sequence[Record]) -> None:
+        if not all(isinstance(record, IDLE) for record in records):
+            self._moved_ms[lane] = self._world.now_ms
+
+    def stepped(self) -> None:
+        world = self._world
+        if world.is_faulty or world.bugs is not None:
+            self._moved_ms = dict.fromkeys(world.lanes, world.now_ms)
+            return
+        for lane, moved_ms in self._moved_ms.items():
+            if world.now_ms - moved_ms > WAIT_SLOTS * world.plan.slot_ms + TAKEN_OVER_MS:
+                self._moved_ms[lane] = world.now_ms
+                self._check(lane)
+
+    def _check(self, lane: LaneId) -> None:
+        view = self._world.book.lane(lane)
+        if view is None or not view.depth():
+            return
+        held = (one for process in self._world.living() for one in self._world.held(process))
+        shown = [wait_reason(memory, one) for memory in held for one in memory.in_order()]
+        state = describe(view.head.state)
+        says = [one for one in shown if one not in PASSING]
+        if state.word in ("running", "idle") and not state.reason and not says:
+            raise LawBroken(f"in time: {lane} waits for long, and nobody knows why")
+        self._world.seen["a lane waited and said why"] += 1

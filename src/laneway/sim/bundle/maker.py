@@ -129,8 +129,11 @@ class Maker:
         """The packages of each block."""
         self.foreign: dict[bytes, None] = {}
         """Blocks that somebody else made."""
+        self.second: dict[bytes, None] = {}
+        """Those of them that the second deployment made."""
         self.lost: dict[bytes, None] = {}
-        """Packages that the store forgot when a copy was put back."""
+        """Packages that the store forgot when a copy was put back, or that a node alone said had
+        failed."""
         self.expiries: dict[bytes, list[frozenset[bytes]]] = {}
         """The blocks that the service had whenever a transaction was called expired."""
 

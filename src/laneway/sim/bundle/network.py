@@ -119,6 +119,7 @@ class JamNetwork:
         slot = self.model.slot + 1
         if self._world.is_faulty:
             self._befall(slot)
+        self._world.pass_slot(slot)
         self.step(slot)
         self.start()
 

@@ -52,6 +52,8 @@ class JamFaults(Struct, frozen=True, kw_only=True):
     """Of a block of the same rollup that somebody else brings."""
     restore: float = 0.0
     """Of a copy of the store that is put back."""
+    second: float = 0.0
+    """Of a second deployment that begins to build for some slots, whenever it paused."""
     doubt: float = 0.0
     """Of one node of two that shows something else than the other."""
 
@@ -157,6 +159,8 @@ def with_later_faults(plan: RollupPlan) -> RollupPlan:
     faults = plan.faults
     if len(plan.settings.nodes) > 1 and rng.random() < 0.2:
         faults = replace(faults, doubt=rng.choice((0.1, 0.5)))
+    if rng.random() < 0.12:
+        faults = replace(faults, second=rng.choice((0.4, 0.9)))
     return replace(
         plan,
         faults=faults,

@@ -108,7 +108,10 @@ class JamGround(Ground):
         self.ask_law(check_skew, skew_ms, self.plan.settings.clock_skew_ms_max)
 
     def befall(self) -> None:
-        """What others do in a slot."""
+        """What others do in a slot, while there are faults."""
+
+    def pass_slot(self, slot: int) -> None:
+        """What others do in every slot."""
 
 
 def check_skew(skew_ms: int | None, most_ms: int) -> None:

@@ -28,7 +28,7 @@ class RollupShell(JamGround, ShellWorld):
         # Nobody is there to wake a lane that has halted.
         settings = replace(plan.settings, drops_max=1_000)
         # And nobody else builds: what its laws read is what this lane made.
-        faults = replace(plan.faults, stranger=0.0)
+        faults = replace(plan.faults, stranger=0.0, second=0.0)
         # Nor does it say that a transaction is refused for how long it takes.
         chances = {"hopeless": 0.0, "overlong": 0.0, "help": 0.0}
         super().__init__(replace(plan, settings=settings, faults=faults, **chances))

@@ -12,7 +12,7 @@ from laneway.sim.bundle.copies import StoreCopies
 from laneway.sim.bundle.maker import PoolRequest, encode_request
 from laneway.sim.bundle.plan import RollupPlan
 from laneway.sim.bundle.port import JamGround
-from laneway.sim.bundle.stranger import Stranger
+from laneway.sim.bundle.stranger import SecondDeployment, Stranger
 from laneway.sim.clients import Callers, Wish
 from laneway.sim.disks import MemoryDisk
 from laneway.sim.operator import Crew
@@ -33,6 +33,11 @@ class RollupWorld(JamGround, World):
         self.operator = RollupCrew(self)
         self.stranger = Stranger(self)
         self.copies = StoreCopies(self)
+        self.second = SecondDeployment(self) if plan.faults.second else None
+
+    def pass_slot(self, slot: int) -> None:
+        if self.second is not None:
+            self.second.pass_slot(slot)
 
     def befall(self) -> None:
         if self.network.is_hit(self.plan.faults.stranger):
@@ -63,6 +68,10 @@ class RollupWorld(JamGround, World):
         """Whether nothing of it is open: no block, no transaction, no callback."""
         view = self.book.lane(lane)
         return view is None or view.head.wake_ms is None
+
+
+HELP_MS = 30_000
+"""How long it may take operators to bring what a builder lacks."""
 
 
 def has_offer(lane: BundleLane) -> bool:
@@ -97,6 +106,12 @@ class RollupCrew(Crew):
     verbs = ("pause", "resume", "resume", "cancel", "cancel", "drain", "dance")
     resumed = ("paused", "draining", "halted")
 
+    def __init__(self, world: RollupWorld) -> None:
+        super().__init__(world)
+        self._takes_ms = world.shop.dice.choice((0, 0, HELP_MS))
+        self._begun_ms = 0
+        """When they began to do what the builder needs; 0: they do nothing."""
+
     def _help(self, lane: LaneId, view: LaneView) -> None:
         state = self._world.kinds[lane_kind(lane)].describe(view.head.state)
         if state.word == "halted":
@@ -111,7 +126,11 @@ class RollupCrew(Crew):
         why no block is built, which its health shows."""
         world = self._world
         remedy = world.shop.remedy
-        if remedy and (remedy in halted or remedy in stuck(read_head(head))):
+        if not remedy or (remedy not in halted and remedy not in stuck(read_head(head))):
+            return
+        self._begun_ms = self._begun_ms or world.now_ms
+        if world.now_ms - self._begun_ms >= self._takes_ms:
+            self._begun_ms = 0
             world.seen["builder mended"] += 1
             world.note(f"operator: {remedy}")
             world.shop.mend()
