@@ -7,7 +7,7 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 from laneway.core.outcome import Status
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.lane import OPEN_BYTES_FULL
-from laneway.lanes.bundle.limits import STUCK_TRIES_MIN
+from laneway.lanes.bundle.limits import OVERTAKEN_MIN, STUCK_TRIES_MIN
 from laneway.lanes.bundle.rows import BundleHead, Fact, FactKind
 from laneway.lanes.bundle.show import describe, picture, read_head, sight, wait_reason
 from laneway.lanes.common.values import ModeChanged
@@ -55,6 +55,10 @@ def test_a_lane_that_builds_nothing_for_a_while_is_called_stuck_with_the_reason(
     assert show.stuck(read_head(stage.head)) == "no block is built: no disk; make space"
     halted = BundleHead(mode="halted", reason="no file; put it back")
     assert show.stuck(halted) == "halted: no file; put it back", "a halt clears the tries"
+    overtaken = BundleHead(overtaken=OVERTAKEN_MIN, open_count=1)
+    assert "; stop the other deployment" in show.stuck(overtaken)
+    assert show.stuck(BundleHead(overtaken=OVERTAKEN_MIN - 1, open_count=1)) == ""
+    assert show.stuck(BundleHead(overtaken=OVERTAKEN_MIN)) == "", "nothing waits"
     stage.build()
     assert show.stuck(read_head(stage.head)) == ""
 
