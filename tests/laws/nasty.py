@@ -9,7 +9,14 @@ from typing import Any
 from msgspec import Raw
 from tests.rpc_stub import No
 
-from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcClient, RpcError
+from laneway.wire.jsonrpc import (
+    CallWithheld,
+    RpcAnswer,
+    RpcCall,
+    RpcClient,
+    RpcError,
+    WritePermit,
+)
 
 DEEP: Any = "x"
 for _ in range(60):
@@ -121,8 +128,12 @@ class NastySocket:
         self._node = node
         self._nasty = nasty
 
-    async def ask(self, calls: Sequence[RpcCall], timeout_ms: int) -> list[RpcAnswer]:
+    async def ask(
+        self, calls: Sequence[RpcCall], timeout_ms: int, permit: WritePermit | None = None
+    ) -> list[RpcAnswer]:
         await asyncio.sleep(0)
+        if permit is not None and (reason := permit()):
+            raise CallWithheld("nasty", reason)
         return [self._answer(call) for call in calls]
 
     def _answer(self, call: RpcCall) -> RpcAnswer:

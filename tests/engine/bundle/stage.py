@@ -43,6 +43,7 @@ HEAD = JamHead(BEST, None, "node")
 CLOCK = SlotClock(slot_ms=6_000, slot=9, heard_ms=1, begin_ms=0, skew_ms=None)
 SEEN = JamBlocksSeen(None, (), (), HEAD, is_whole=True)
 PACKAGE = Package(encoded=b"package")
+PACKAGE_HASH = b"the hash of the package, with 32"
 
 
 class Busy:
@@ -166,7 +167,7 @@ class FakeBuilder(Busy):
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
         self.contexts.append(context)
         await self.ask()
-        return MadePackage(block=order.block, package=PACKAGE, package_hash=b"of the package")
+        return MadePackage(block=order.block, package=PACKAGE, package_hash=PACKAGE_HASH)
 
     async def notified(self, tells: Sequence[Tell]) -> None:
         await self.ask()
@@ -231,7 +232,7 @@ def submission(slot: int = 1, *, nodes: tuple[str, ...] = ("a", "b")) -> SubmitP
         slot=slot,
         version=2,
         serial=4,
-        package_hash=b"of the package",
+        package_hash=PACKAGE_HASH,
         package=PACKAGE,
         cores=(1, 0),
         nodes=nodes,
