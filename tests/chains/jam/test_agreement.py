@@ -80,6 +80,28 @@ def test_one_node_of_three_changes_nothing_of_the_head(lie: str, place: int) -> 
     run(story)
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_a_node_on_a_fork_of_its_own_hides_no_blocks(place: int) -> None:
+    """Also at the first question of all, when nothing else is known of the others, and while other
+    questions go on."""
+
+    async def story() -> None:
+        nodes = [honest(final="a4"), honest(final="a4")]
+        own = f"{SLOTS.partition(' a6')[0]} b6 b7 b8 b9 b10 b11 b12"
+        nodes.insert(place, honest(own, final="a4"))
+        async with served(nodes, slot_ms=200) as (chain, _):
+            for _ in range(10):
+                look, head, context = await asyncio.gather(
+                    chain.look([ref("a9"), ref("a10")], []), chain.head(), chain.context()
+                )
+                assert (look.after, look.gone) == (ref("a10"), ())
+                assert look.head.best == head.best == ref("a11")
+                assert context.anchor == ref("a10")
+                assert (await chain.clock()).slot == 11
+
+    run(story)
+
+
 def test_what_a_node_said_of_a_slot_is_not_kept_when_others_know_better() -> None:
     """It was alone when it said so."""
 

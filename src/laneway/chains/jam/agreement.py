@@ -9,6 +9,7 @@ state, and another one has it.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from itertools import combinations
 from typing import TypeVar
 
 from msgspec import Struct
@@ -71,6 +72,8 @@ class Agreement:
         self._check_lag(own, compared)
         best = self._best(own, compared)
         node.saw_head(best.slot)
+        if best != own.best:
+            await self._check_fork(own, best, compared)
         for one in compared:
             if one.common is not None and one.common.slot > one.node.head_number:
                 one.node.saw_head(one.common.slot)
@@ -168,10 +171,7 @@ class Agreement:
             head = await self._forks.head(other)
         except ChainError:
             return None
-        try:
-            common = await self._forks.common(node, own.best, other, head.best)
-        except ChainError:
-            common = None
+        common = await self._common(node, own.best, other, head.best)
         return Confirmation(other, head, common)
 
     def _check_lag(self, own: JamHead, compared: Sequence[Confirmation]) -> None:
@@ -185,6 +185,26 @@ class Agreement:
         needed = min(2, len(compared))
         if needed and len(ahead) >= needed:
             raise NodeLags(own.node, own.best.slot, reached(ahead, needed))
+
+    async def _check_fork(
+        self, own: JamHead, best: JamBlockRef, compared: Sequence[Confirmation]
+    ) -> None:
+        """A node on a fork of its own shares only old blocks with the others. Two that share a
+        newer one are asked instead, and nothing is lost that was known of their fork."""
+        for mine, theirs in combinations(compared, 2):
+            common = await self._common(mine.node, mine.head.best, theirs.node, theirs.head.best)
+            if common is not None and common.slot > best.slot:
+                names = [mine.node.name, theirs.node.name]
+                raise NodeContradicted(own.node, "the newest blocks", names)
+
+    async def _common(
+        self, node: JamNode, block: JamBlockRef, other: JamNode, theirs: JamBlockRef
+    ) -> JamBlockRef | None:
+        """The newest block on two forks; None also where that cannot be read."""
+        try:
+            return await self._forks.common(node, block, other, theirs)
+        except ChainError:
+            return None
 
     def _best(self, own: JamHead, compared: Sequence[Confirmation]) -> JamBlockRef:
         if not compared:
