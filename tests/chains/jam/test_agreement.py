@@ -1,6 +1,7 @@
 """Laws of several nodes: one that lies, lags or lost its state decides nothing alone."""
 
 import asyncio
+from base64 import b64decode
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,7 @@ from laneway.chains.nodes import NodeLags
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import Accumulated, JamBlockRef, JamHead, LineAsked
 from laneway.jam.codec import U64
+from laneway.jam.hashing import blake2b
 from laneway.jam.service.commitment import package_key
 from laneway.wire.jip2 import blob
 
@@ -223,6 +225,55 @@ def test_one_node_of_three_makes_up_no_roots(place: int) -> None:
         async with served(nodes, slot_ms=200) as (chain, _):
             for _ in range(3):
                 assert (await chain.context()).state_root == header("stateRoota10")
+
+    run(story)
+
+
+def made_up(params: list[Any]) -> Any:
+    """A block before one, which nobody else has."""
+    raw = b64decode(params[0])
+    return block(blake2b(raw), {header("a11"): 10, header("a8"): 7}.get(raw, 0))
+
+
+def made_up_below(slot: int) -> Callable[[list[Any]], Any]:
+    """The same before one block; all others are sound."""
+    sound = honest()
+
+    def parent(params: list[Any]) -> Any:
+        if b64decode(params[0]) == header(f"a{slot}"):
+            return made_up(params)
+        return sound("parent", params)
+
+    return parent
+
+
+@pytest.mark.parametrize("parent", [made_up, made_up_below(11), made_up_below(8)])
+@pytest.mark.parametrize("place", range(3))
+def test_one_node_of_three_makes_up_no_anchor(place: int, parent: Callable[..., Any]) -> None:
+    async def story() -> None:
+        liar = honest(parent=parent, stateRoot=blob(RANDOM), beefyRoot=blob(RANDOM))
+        nodes = [honest(), honest()]
+        nodes.insert(place, liar)
+        for root in ("stateRoot", "beefyRoot"):
+            liar.said[root] = lambda params, root=root: blob(
+                header(root + liar.names.get(b64decode(params[0]), "?"))
+            )
+        async with served(nodes, slot_ms=200) as (chain, _):
+            for _ in range(6):
+                context = await chain.context()
+                assert (context.anchor, context.lookup_anchor) == (ref("a10"), ref("a7"))
+
+    run(story)
+
+
+def test_a_node_that_forgot_a_lookup_anchor_contradicts_nobody() -> None:
+    """It keeps what is final, and nothing before."""
+
+    async def story() -> None:
+        nodes = [honest(), Node(SLOTS.partition("a7 ")[2], final="a8")]
+        async with served(nodes, slot_ms=200) as (chain, _):
+            anchors = {(await chain.context()).lookup_anchor for _ in range(2)}
+            assert anchors == {ref("a7"), ref("a8")}
 
     run(story)
 

@@ -105,6 +105,15 @@ class Forks:
             at = parent
         return at
 
+    async def exactly_below(
+        self, node: JamNode, block: JamBlockRef, depth: int
+    ) -> JamBlockRef | None:
+        """The block `depth` parents below; None where the node's blocks end before."""
+        at: JamBlockRef | None = block
+        for _ in range(depth):
+            at = None if at is None else await self.step(node, block, at)
+        return at
+
     async def way(self, node: JamNode, known: Sequence[JamBlockRef], head: JamBlockRef) -> Way:
         """From the newest of the known blocks that is on the head's fork. Where the node's blocks
         end before one is reached, the head is alone and no block is said to be gone."""

@@ -131,6 +131,10 @@ class Jip2Chain(Reads, KnownNodes):
         async def context_by(node: JamNode) -> Context:
             head = await self._agreement.head(node)
             found = await read_context(node, self._forks, parameters, head, offset)
+            await self._check_below(node, head.best, offset, found.anchor)
+            final, lookup = head.finalised, found.lookup_anchor
+            if final is not None and lookup not in (final, found.anchor):
+                await self._check_below(node, final, 1, lookup)
             roots = (found.state_root, found.beefy_root, found.lookup_state_root)
             await self._agreement.confirmed(
                 node,
@@ -222,6 +226,17 @@ class Jip2Chain(Reads, KnownNodes):
         what = f"the blocks before {best.header_hash.hex()}"
         return await self._agreement.confirmed(
             node, what, await self._forks.way(node, known, best), ask
+        )
+
+    async def _check_below(
+        self, node: JamNode, block: JamBlockRef, depth: int, found: JamBlockRef
+    ) -> None:
+        """An anchor that nobody else has kills the package that stands on it."""
+        await self._agreement.confirmed(
+            node,
+            f"the blocks before {block.header_hash.hex()}",
+            found,
+            lambda other: self._forks.exactly_below(other, block, depth),
         )
 
     async def _look_at(
