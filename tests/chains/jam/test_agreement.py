@@ -18,10 +18,12 @@ from tests.chains.jam.stage import (
     told,
     watched,
 )
+from tests.jip2_stub import Silence
 
 from laneway.chains.jam.agreement import Confirmation, NodeContradicted, final_of, is_same
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.limits import FINAL_NEAR_SLOTS
+from laneway.chains.jam.node import JamNode
 from laneway.chains.nodes import NodeLags
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import Accumulated, JamBlockRef, JamHead, LineAsked
@@ -274,6 +276,53 @@ def test_a_node_that_forgot_a_lookup_anchor_contradicts_nobody() -> None:
         async with served(nodes, slot_ms=200) as (chain, _):
             anchors = {(await chain.context()).lookup_anchor for _ in range(2)}
             assert anchors == {ref("a7"), ref("a8")}
+
+    run(story)
+
+
+def test_a_node_that_is_silent_is_asked_last_for_what_another_says_too() -> None:
+    """It costs the time of one question, and not that of each."""
+
+    async def story() -> None:
+        mute = honest()
+        async with served([mute, honest(), honest()], slot_ms=2_000) as (chain, _):
+            await chain.context()
+            mute.said |= dict.fromkeys(("bestBlock", "parent", "stateRoot"), Silence())
+            for _ in range(3):
+                await chain.context()
+            async with asyncio.timeout(0.9 * chain._nodes.all[0].hedge_s()):
+                for _ in range(3):
+                    await chain.context()
+
+    run(story)
+
+
+def test_a_node_that_says_nothing_of_what_is_to_be_confirmed_is_late() -> None:
+    async def story() -> None:
+        async with served([honest(), honest(), honest()], slot_ms=200) as (chain, _):
+            await chain.head()
+            silent, node, _ = chain._nodes.all
+
+            async def ask(other: JamNode) -> int:
+                if other is silent:
+                    await asyncio.sleep(60)
+                return 1
+
+            assert await chain._agreement.confirmed(node, "it", 1, ask) == 1
+            assert chain._nodes.is_late(silent)
+            assert chain._agreement.others(node)[-1] is silent
+
+    run(story)
+
+
+def test_nobody_is_waited_for_because_a_chain_is_young() -> None:
+    async def story() -> None:
+        nodes = [Node("a0 a1 a2"), Node("a0 a1 a2"), Node("a0 a1 a2")]
+        async with served(nodes, slot_ms=400) as (chain, _):
+            await chain.head()
+            nodes[0].said["parent"] = Silence()
+            async with asyncio.timeout(2):
+                assert (await chain.context(offset=7)).anchor == ref("a0")
 
     run(story)
 

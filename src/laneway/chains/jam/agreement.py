@@ -115,7 +115,8 @@ class Agreement:
         except TimeoutError:
             pass
         finally:
-            race.lost()
+            for late in race.lost():
+                self._nodes.look_after(late)
             await race.leave()
         if len(lacking) >= CONFIRMING_NODES_MIN:
             against += lacking
@@ -124,8 +125,9 @@ class Agreement:
         return found
 
     def others(self, node: JamNode) -> list[JamNode]:
-        """The other nodes; those that failed lately come last."""
-        return sorted([one for one in self._nodes.all if one is not node], key=JamNode.is_resting)
+        """The other nodes; those that failed or were silent lately come last."""
+        others = [one for one in self._nodes.all if one is not node]
+        return sorted(others, key=lambda one: (one.is_resting(), self._nodes.is_late(one)))
 
     def _is_hopeful(self, node: JamNode) -> bool:
         """Whether a node that answered before will do so again."""
@@ -194,8 +196,8 @@ class Agreement:
         for mine, theirs in combinations(compared, 2):
             common = await self._common(mine.node, mine.head.best, theirs.node, theirs.head.best)
             if common is not None and common.slot > best.slot:
-                names = [mine.node.name, theirs.node.name]
-                raise NodeContradicted(own.node, "the newest blocks", names)
+                agreeing = [mine.node.name, theirs.node.name]
+                raise NodeContradicted(own.node, "the newest blocks", agreeing)
 
     async def _common(
         self, node: JamNode, block: JamBlockRef, other: JamNode, theirs: JamBlockRef
