@@ -124,6 +124,22 @@ class Agreement:
             raise NodeContradicted(node.name, what, against)
         return found
 
+    async def seconded(
+        self, node: JamNode, what: str, found: T, ask: Callable[[JamNode], Awaitable[T | None]]
+    ) -> T:
+        """The same of one of many values, for which no node is waited for that failed or was silent
+        lately; and of a block that others may have forgotten."""
+
+        async def ask_other(other: JamNode) -> T | None:
+            try:
+                return await ask(other)
+            except NodeLacksBlock:
+                return None
+
+        if not any(self._is_hopeful(one) for one in self.others(node)):
+            return found
+        return await self.confirmed(node, what, found, ask_other)
+
     def others(self, node: JamNode) -> list[JamNode]:
         """The other nodes; those that failed or were silent lately come last."""
         others = [one for one in self._nodes.all if one is not node]

@@ -72,20 +72,20 @@ class Jip2Chain(Reads, KnownNodes):
     ) -> None:
         self._identity = Identity(genesis, slot_ms)
         nodes = [JamNode(place, self._identity, words) for place in places]
-        super().__init__(NodeSet(nodes, self._identity.patience))
+        known = NodeSet(nodes, self._identity.patience)
+        self._forks = Forks(finality_blocks)
+        self._arrivals = BlockArrivals(now_ms, era_ms, steady)
+        super().__init__(known, Agreement(known, self._forks, self._identity, self._arrivals))
         self._takers = [node for node in self._nodes.all if node.place.takes_packages]
         if not self._takers:
             raise BadRequest("nodes", "no node takes packages")
         self.endpoints = self._nodes.all
         self.nodes = tuple(node.name for node in self._takers)
-        self._forks = Forks(finality_blocks)
         self._statuses = Statuses(self._forks)
         self._submissions = Submissions(submit_ms=submit_ms, submit_all_ms=submit_all_ms)
         self.unknown_words = self._submissions.unknown_words
         """Error messages that no table knows, and how often nodes sent them."""
-        self._arrivals = BlockArrivals(now_ms, era_ms, steady)
         self._heads = JamHeads(self._nodes.all, pace)
-        self._agreement = Agreement(self._nodes, self._forks, self._identity, self._arrivals)
         self._verdicts = Verdicts(self._agreement, self._statuses)
         self._watches = Watches(self._nodes.all, self._heads, self.look, pace)
 
