@@ -315,6 +315,33 @@ def test_a_node_that_says_nothing_of_what_is_to_be_confirmed_is_late() -> None:
     run(story)
 
 
+async def slow(_: list[Any]) -> Any:
+    await asyncio.sleep(0.2)
+    return told("a11")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_node_that_answered_first_is_asked_first_to_confirm(place: int) -> None:
+    """One that is a little slow at every step is not, and takes none of a slot's windows."""
+
+    async def story() -> None:
+        nodes = [honest(), honest()]
+        nodes.insert(place, honest(bestBlock=slow))
+        async with served(nodes, slot_ms=2_000) as (chain, _):
+            await chain.head()
+            *_, node = chain._nodes.all
+            await chain._agreement.head(node)
+            slower = chain._nodes.all[place]
+            assert chain._agreement.others(node)[-1] is slower
+            other = honest(f"{SLOTS} a12", final="a8")
+            nodes[2].parents, nodes[2].best = other.parents, other.best
+            nodes[2].names |= other.names
+            assert (await chain._agreement.head(node)).best == ref("a11")
+            assert chain._agreement.others(node)[-1] is slower, "nobody shows the same now"
+
+    run(story)
+
+
 def test_nobody_is_waited_for_because_a_chain_is_young() -> None:
     async def story() -> None:
         nodes = [Node("a0 a1 a2"), Node("a0 a1 a2"), Node("a0 a1 a2")]

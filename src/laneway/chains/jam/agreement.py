@@ -64,6 +64,8 @@ class Agreement:
         self._forks = forks
         self._identity = identity
         self._arrivals = arrivals
+        self._quickest: JamNode | None = None
+        """Of the nodes that were asked last for what another one shows, the first to show it."""
 
     async def head(self, node: JamNode) -> JamHead:
         """The newest block of a node's fork that another node has too, and what is final there."""
@@ -141,9 +143,12 @@ class Agreement:
         return await self.confirmed(node, what, found, ask_other)
 
     def others(self, node: JamNode) -> list[JamNode]:
-        """The other nodes; those that failed or were silent lately come last."""
-        others = [one for one in self._nodes.all if one is not node]
-        return sorted(others, key=lambda one: (one.is_resting(), self._nodes.is_late(one)))
+        """The other nodes, the quickest first; those that failed or were slow lately come last."""
+
+        def key(one: JamNode) -> tuple[bool, bool, bool]:
+            return one.is_resting(), self._nodes.is_late(one), one is not self._quickest
+
+        return sorted([one for one in self._nodes.all if one is not node], key=key)
 
     def _is_hopeful(self, node: JamNode) -> bool:
         """Whether a node that answered before will do so again."""
@@ -179,6 +184,8 @@ class Agreement:
                 for task in [one for one in waiting if one in done]:
                     del waiting[task]
                     compared += filter(None, [task.result()])
+            same = (one.node for one in compared if is_same(own, one))
+            self._quickest = next(same, self._quickest)
         finally:
             await cancel_all(asked)
         return compared
