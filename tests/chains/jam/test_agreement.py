@@ -16,6 +16,7 @@ from tests.chains.jam.stage import (
     run,
     served,
     told,
+    until,
     watched,
 )
 from tests.jip2_stub import Silence
@@ -144,6 +145,29 @@ def test_of_two_nodes_one_that_stands_still_takes_nothing_from_the_other() -> No
         long = " ".join(f"a{slot}" for slot in range(60))
         async with served([Node(long), Node("a0 a1")], slot_ms=200) as (chain, _):
             assert (await chain.head()).best == ref("a59")
+
+    run(story)
+
+
+def test_a_node_that_answers_nonsense_is_not_asked_for_each_head() -> None:
+    """Reading long nonsense takes more time than all that the others say."""
+
+    async def story() -> None:
+        nodes = [honest(), honest(bestBlock=[1] * 9), honest()]
+        async with served(nodes, slot_ms=2_000) as (chain, stubs):
+            useless = chain._nodes.all[1]
+            await chain.probe(1_000, 0)
+            assert useless.is_useless()
+            heard = len(stubs[1].heard)
+            for _ in range(5):
+                assert (await chain.head()).best == ref("a11")
+            assert len(stubs[1].heard) == heard
+            nodes[1].said.clear()
+            await until(lambda: not useless.is_useless())
+            await chain.probe(1_000, 0)
+            assert not useless.standing.is_unfit
+            await chain._agreement.head(chain._nodes.all[0])
+            assert len(stubs[1].heard) > heard
 
     run(story)
 

@@ -166,9 +166,8 @@ class Agreement:
         """What the others show. All of them are asked at once; the first that shows the same head
         ends it, and after two hedges any that has answered."""
         compared: list[Confirmation] = []
-        asked = {
-            asyncio.create_task(self._compare(node, own, one)): one for one in self.others(node)
-        }
+        others = [one for one in self.others(node) if not one.is_useless()]
+        asked = {asyncio.create_task(self._compare(node, own, one)): one for one in others}
         waiting, begun_s = dict(asked), loop_s()
         try:
             while waiting and not any(is_same(own, one) for one in compared):

@@ -174,6 +174,11 @@ class JamNode(NodeEndpoint):
         self.standing.fit()
         return found
 
+    def is_useless(self) -> bool:
+        """Whether it answered lately, and nothing of use: it is not asked for its head meanwhile,
+        since nonsense may be long and take longer to read than what the others say."""
+        return self.standing.is_unfit and self.is_resting()
+
     def submit_ms(self) -> int:
         """The time of one package for one core."""
         return self._read_ms()
