@@ -8,6 +8,7 @@ import pytest
 from tests.engine.virtual import VirtualTime
 
 from laneway.chains.endpoint import NodeEndpoint, NodePlace, loop_s
+from laneway.chains.limits import ALONE_HEDGES
 from laneway.chains.nodes import AnswerUnconfirmed, NodeLags, NodeSet
 from laneway.chains.race import Patience, Race
 from laneway.core.errors import ChainError, ChainUnreachable
@@ -129,6 +130,24 @@ def test_a_node_that_answers_step_by_step_is_given_its_time() -> None:
         nodes = of(steady, other)
         assert await nodes.read(thrice, at_head=False) == "a"
         assert other.asked_s == []
+        await nodes.close()
+
+    play(story)
+
+
+def test_a_node_that_is_slow_at_every_step_is_soon_not_asked_alone() -> None:
+    async def story() -> None:
+        steady, other = Slow("a", 0.9), Slow("b", 0.1)
+        begun_s = loop_s()
+        nodes = of(steady, other)
+
+        async def twice_thrice(node: Slow) -> Any:
+            await thrice(node)
+            return await thrice(node)
+
+        assert await nodes.read(twice_thrice, at_head=False) == "b"
+        assert other.asked_s[0] - begun_s == pytest.approx(ALONE_HEDGES)
+        assert nodes.is_late(steady)
         await nodes.close()
 
     play(story)

@@ -78,6 +78,7 @@ class Progress:
     """How far a node is with one read that others may answer too."""
 
     def __init__(self, at_s: float) -> None:
+        self.begun_s = at_s
         self.at_s = at_s
         """When it last answered a step; before that, when it was asked."""
         self.is_unwanted = False

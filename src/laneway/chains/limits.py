@@ -46,8 +46,12 @@ REST_MS_MIN = 250
 REST_MS_MAX = 10_000
 """A node that fails is left alone for this time, doubled with each failure, while others work."""
 
+ALONE_HEDGES = 3
+"""How many times as long as a silent node one is asked alone that answers many steps, each in time:
+less than a slot, so that one slow node of several costs no block more than that."""
+
 LATE_MS = 10_000
-"""How long a node that was silent while another answered is asked after the others."""
+"""How long a node that was slow or silent while another answered is asked after the others."""
 
 CONFIRMING_NODES_MIN = 2
 """Nodes that must say that something is not there, where there are as many: one alone may have lost

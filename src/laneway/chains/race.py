@@ -1,7 +1,8 @@
 """One read on several nodes: the next one is asked when one fails, or is silent for too long.
 
-A node that answers what it is asked, one step after the other, is given its time. One that was
-asked and says nothing costs a short wait and no more; nothing is held against it here.
+A node that answers what it is asked, one step after the other, is given some time, after which it
+goes on beside the next one. One that was asked and says nothing costs a short wait and no more;
+nothing is held against it here.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from laneway.chains.endpoint import PROGRESS, NodeEndpoint, Progress, loop_s
-from laneway.chains.limits import NODE_READ_MS
+from laneway.chains.limits import ALONE_HEDGES, NODE_READ_MS
 from laneway.core.errors import ChainError
 from laneway.wire.jsonrpc import RpcAnswerLost
 
@@ -26,7 +27,8 @@ class Patience(Struct, frozen=True):
     turn_s: float | None = None
     """The time of one node with one read; None if every call has its own bound."""
     hedge_s: float | None = None
-    """After this time without an answer the next node is asked too; None: only after a failure."""
+    """After this time without an answer, or ALONE_HEDGES of them with some, the next node is asked
+    too; None: only after a failure."""
     silent_ms: int = NODE_READ_MS
     """The time in which a node that lost a race has to say anything at all."""
 
@@ -61,7 +63,7 @@ class Race(Generic[N, T]):
 
     def lost(self) -> list[N]:
         """Somebody has won: what is still asked is not wanted any more, and the time that it took
-        is no failure. The nodes that were silent for too long."""
+        is no failure. The nodes that were silent for too long, or took too long altogether."""
         for _, progress in self._asked.values():
             progress.is_unwanted = True
         return [node for node, progress in self._asked.values() if self._due_s(progress) <= 0]
@@ -83,9 +85,12 @@ class Race(Generic[N, T]):
         return max(self._due_s(progress) for _, progress in self._asked.values())
 
     def _due_s(self, progress: Progress) -> float:
-        """How long a node that is asked may still be silent."""
+        """How long a node that is asked may still be silent, or go on answering alone."""
         hedge_s = self._patience.hedge_s
-        return float("inf") if hedge_s is None else progress.at_s + hedge_s - loop_s()
+        if hedge_s is None:
+            return float("inf")
+        until_s = min(progress.at_s + hedge_s, progress.begun_s + ALONE_HEDGES * hedge_s)
+        return until_s - loop_s()
 
     def _start(self, node: N) -> None:
         progress = Progress(loop_s())

@@ -32,6 +32,10 @@ class StandingKeeper:
         """What was logged of it since it answered last."""
         self._is_unfit = False
 
+    @property
+    def is_unfit(self) -> bool:
+        return self._is_unfit
+
     def unfit(self) -> None:
         """It answers, and what it says is of no use: its trouble lasts until it is `fit`."""
         self._is_unfit = True

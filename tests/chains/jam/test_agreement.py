@@ -1,6 +1,7 @@
 """Laws of several nodes: one that lies, lags or lost its state decides nothing alone."""
 
 import asyncio
+from base64 import b64decode
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -15,16 +16,20 @@ from tests.chains.jam.stage import (
     run,
     served,
     told,
+    until,
     watched,
 )
+from tests.jip2_stub import Silence
 
 from laneway.chains.jam.agreement import Confirmation, NodeContradicted, final_of, is_same
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.limits import FINAL_NEAR_SLOTS
+from laneway.chains.jam.node import JamNode
 from laneway.chains.nodes import NodeLags
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import Accumulated, JamBlockRef, JamHead, LineAsked
 from laneway.jam.codec import U64
+from laneway.jam.hashing import blake2b
 from laneway.jam.service.commitment import package_key
 from laneway.wire.jip2 import blob
 
@@ -80,6 +85,28 @@ def test_one_node_of_three_changes_nothing_of_the_head(lie: str, place: int) -> 
     run(story)
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_a_node_on_a_fork_of_its_own_hides_no_blocks(place: int) -> None:
+    """Also at the first question of all, when nothing else is known of the others, and while other
+    questions go on."""
+
+    async def story() -> None:
+        nodes = [honest(final="a4"), honest(final="a4")]
+        own = f"{SLOTS.partition(' a6')[0]} b6 b7 b8 b9 b10 b11 b12"
+        nodes.insert(place, honest(own, final="a4"))
+        async with served(nodes, slot_ms=200) as (chain, _):
+            for _ in range(10):
+                look, head, context = await asyncio.gather(
+                    chain.look([ref("a9"), ref("a10")], []), chain.head(), chain.context()
+                )
+                assert (look.after, look.gone) == (ref("a10"), ())
+                assert look.head.best == head.best == ref("a11")
+                assert context.anchor == ref("a10")
+                assert (await chain.clock()).slot == 11
+
+    run(story)
+
+
 def test_what_a_node_said_of_a_slot_is_not_kept_when_others_know_better() -> None:
     """It was alone when it said so."""
 
@@ -118,6 +145,29 @@ def test_of_two_nodes_one_that_stands_still_takes_nothing_from_the_other() -> No
         long = " ".join(f"a{slot}" for slot in range(60))
         async with served([Node(long), Node("a0 a1")], slot_ms=200) as (chain, _):
             assert (await chain.head()).best == ref("a59")
+
+    run(story)
+
+
+def test_a_node_that_answers_nonsense_is_not_asked_for_each_head() -> None:
+    """Reading long nonsense takes more time than all that the others say."""
+
+    async def story() -> None:
+        nodes = [honest(), honest(bestBlock=[1] * 9), honest()]
+        async with served(nodes, slot_ms=2_000) as (chain, stubs):
+            useless = chain._nodes.all[1]
+            await chain.probe(1_000, 0)
+            assert useless.is_useless()
+            heard = len(stubs[1].heard)
+            for _ in range(5):
+                assert (await chain.head()).best == ref("a11")
+            assert len(stubs[1].heard) == heard
+            nodes[1].said.clear()
+            await until(lambda: not useless.is_useless())
+            await chain.probe(1_000, 0)
+            assert not useless.standing.is_unfit
+            await chain._agreement.head(chain._nodes.all[0])
+            assert len(stubs[1].heard) > heard
 
     run(story)
 
@@ -201,6 +251,129 @@ def test_one_node_of_three_makes_up_no_roots(place: int) -> None:
         async with served(nodes, slot_ms=200) as (chain, _):
             for _ in range(3):
                 assert (await chain.context()).state_root == header("stateRoota10")
+
+    run(story)
+
+
+def made_up(params: list[Any]) -> Any:
+    """A block before one, which nobody else has."""
+    raw = b64decode(params[0])
+    return block(blake2b(raw), {header("a11"): 10, header("a8"): 7}.get(raw, 0))
+
+
+def made_up_below(slot: int) -> Callable[[list[Any]], Any]:
+    """The same before one block; all others are sound."""
+    sound = honest()
+
+    def parent(params: list[Any]) -> Any:
+        if b64decode(params[0]) == header(f"a{slot}"):
+            return made_up(params)
+        return sound("parent", params)
+
+    return parent
+
+
+@pytest.mark.parametrize("parent", [made_up, made_up_below(11), made_up_below(8)])
+@pytest.mark.parametrize("place", range(3))
+def test_one_node_of_three_makes_up_no_anchor(place: int, parent: Callable[..., Any]) -> None:
+    async def story() -> None:
+        liar = honest(parent=parent, stateRoot=blob(RANDOM), beefyRoot=blob(RANDOM))
+        nodes = [honest(), honest()]
+        nodes.insert(place, liar)
+        for root in ("stateRoot", "beefyRoot"):
+            liar.said[root] = lambda params, root=root: blob(
+                header(root + liar.names.get(b64decode(params[0]), "?"))
+            )
+        async with served(nodes, slot_ms=200) as (chain, _):
+            for _ in range(6):
+                context = await chain.context()
+                assert (context.anchor, context.lookup_anchor) == (ref("a10"), ref("a7"))
+
+    run(story)
+
+
+def test_a_node_that_forgot_a_lookup_anchor_contradicts_nobody() -> None:
+    """It keeps what is final, and nothing before."""
+
+    async def story() -> None:
+        nodes = [honest(), Node(SLOTS.partition("a7 ")[2], final="a8")]
+        async with served(nodes, slot_ms=200) as (chain, _):
+            anchors = {(await chain.context()).lookup_anchor for _ in range(2)}
+            assert anchors == {ref("a7"), ref("a8")}
+
+    run(story)
+
+
+def test_a_node_that_is_silent_is_asked_last_for_what_another_says_too() -> None:
+    """It costs the time of one question, and not that of each."""
+
+    async def story() -> None:
+        mute = honest()
+        async with served([mute, honest(), honest()], slot_ms=2_000) as (chain, _):
+            await chain.context()
+            mute.said |= dict.fromkeys(("bestBlock", "parent", "stateRoot"), Silence())
+            for _ in range(3):
+                await chain.context()
+            async with asyncio.timeout(0.9 * chain._nodes.all[0].hedge_s()):
+                for _ in range(3):
+                    await chain.context()
+
+    run(story)
+
+
+def test_a_node_that_says_nothing_of_what_is_to_be_confirmed_is_late() -> None:
+    async def story() -> None:
+        async with served([honest(), honest(), honest()], slot_ms=200) as (chain, _):
+            await chain.head()
+            silent, node, _ = chain._nodes.all
+
+            async def ask(other: JamNode) -> int:
+                if other is silent:
+                    await asyncio.sleep(60)
+                return 1
+
+            assert await chain._agreement.confirmed(node, "it", 1, ask) == 1
+            assert chain._nodes.is_late(silent)
+            assert chain._agreement.others(node)[-1] is silent
+
+    run(story)
+
+
+async def slow(_: list[Any]) -> Any:
+    await asyncio.sleep(0.2)
+    return told("a11")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_node_that_answered_first_is_asked_first_to_confirm(place: int) -> None:
+    """One that is a little slow at every step is not, and takes none of a slot's windows."""
+
+    async def story() -> None:
+        nodes = [honest(), honest()]
+        nodes.insert(place, honest(bestBlock=slow))
+        async with served(nodes, slot_ms=2_000) as (chain, _):
+            await chain.head()
+            *_, node = chain._nodes.all
+            await chain._agreement.head(node)
+            slower = chain._nodes.all[place]
+            assert chain._agreement.others(node)[-1] is slower
+            other = honest(f"{SLOTS} a12", final="a8")
+            nodes[2].parents, nodes[2].best = other.parents, other.best
+            nodes[2].names |= other.names
+            assert (await chain._agreement.head(node)).best == ref("a11")
+            assert chain._agreement.others(node)[-1] is slower, "nobody shows the same now"
+
+    run(story)
+
+
+def test_nobody_is_waited_for_because_a_chain_is_young() -> None:
+    async def story() -> None:
+        nodes = [Node("a0 a1 a2"), Node("a0 a1 a2"), Node("a0 a1 a2")]
+        async with served(nodes, slot_ms=400) as (chain, _):
+            await chain.head()
+            nodes[0].said["parent"] = Silence()
+            async with asyncio.timeout(2):
+                assert (await chain.context(offset=7)).anchor == ref("a0")
 
     run(story)
 

@@ -179,6 +179,27 @@ def test_a_head_that_cannot_be_read_is_told_with_the_next_change() -> None:
     run(story)
 
 
+def test_a_node_that_answers_nonsense_is_not_polled_without_a_pause() -> None:
+    async def story() -> None:
+        bad = Node("a0 a1", bestBlock=[1] * 9)
+        async with served([bad, Node("a0 a1"), Node("a0 a1")], pace=QUICK) as (chain, stubs):
+            heads = chain.heads()
+            assert await best_of(heads) == ref("a1")
+            await until(chain._nodes.all[0].is_useless)
+            heard = stubs[0].methods().count("bestBlock")
+            waiting = asyncio.create_task(anext(heads))
+            await asyncio.sleep(0.4)
+            assert stubs[0].methods().count("bestBlock") - heard < 20
+            bad.said.clear()
+            bad.grow("a1 a2")
+            await until(lambda: chain._nodes.all[0].best == ref("a2"))
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            await end(heads)
+
+    run(story)
+
+
 def test_a_node_that_hangs_holds_nobody() -> None:
     async def story() -> None:
         dead = Node("a0 a1", parameters=Silence())

@@ -1,13 +1,17 @@
 """Laws of reading what is named: values as they are, absence as None, nonsense as an error. One
 node of several that has nothing, nonsense or no answer hides nothing that another has."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.chains.jam.stage import Node, header, line, run, served
+from tests.jip2_stub import Silence
 from tests.rpc_stub import No
 
+from laneway.chains.jam.agreement import NodeContradicted
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.nodes import AnswerUnconfirmed
 from laneway.core.errors import BuildFailed, ChainError, ChainUnreadable
@@ -93,20 +97,19 @@ def test_a_draft_that_a_node_lacks_is_an_error() -> None:
 # Several nodes.
 
 HEAD_RAW = line(4)[HEAD_KEY]
-ACCOUNT_RAW = SERVICE_ACCOUNT.encode(
-    ServiceAccount(
-        code_hash=bytes(32),
-        balance=0,
-        min_item_gas=0,
-        min_memo_gas=0,
-        octets=0,
-        deposit_offset=0,
-        items=0,
-        creation_slot=0,
-        last_accumulation_slot=0,
-        parent_service=0,
-    )
+ACCOUNT = ServiceAccount(
+    code_hash=bytes(32),
+    balance=0,
+    min_item_gas=0,
+    min_memo_gas=0,
+    octets=0,
+    deposit_offset=0,
+    items=0,
+    creation_slot=0,
+    last_accumulation_slot=0,
+    parent_service=0,
 )
+ACCOUNT_RAW = SERVICE_ACCOUNT.encode(ACCOUNT)
 PREIMAGE = b"the code of a service"
 
 VALUES: list[tuple[str, bytes, Callable[[Jip2Chain], Awaitable[bytes | None]]]] = [
@@ -129,6 +132,60 @@ def test_one_node_of_three_hides_no_value(
             assert await read(chain) == raw
             assert await read(chain) == raw
             assert [one.trouble for one in chain.standings()] == ["", "", ""]
+
+    run(story)
+
+
+OTHERS = {
+    "serviceData": SERVICE_ACCOUNT.encode(replace(ACCOUNT, code_hash=b"\7" * 32)),
+    "serviceValue": line(5)[HEAD_KEY],
+}
+"""What could be read just as well."""
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize(("method", "raw", "read"), VALUES[:2])
+def test_one_node_of_three_makes_up_no_value(
+    method: str, raw: bytes, read: Callable[[Jip2Chain], Awaitable[bytes | None]], place: int
+) -> None:
+    async def story() -> None:
+        nodes = [Node(**{method: blob(raw)}) for _ in range(3)]
+        nodes[place].said[method] = blob(OTHERS[method])
+        async with served(nodes) as (chain, _):
+            await chain.head()
+            for _ in range(3):
+                assert await read(chain) == raw
+
+    run(story)
+
+
+def test_of_two_nodes_with_different_values_none_is_believed_while_both_answer() -> None:
+    async def story() -> None:
+        nodes = [Node(serviceValue=blob(HEAD_RAW)), Node(serviceValue=blob(OTHERS["serviceValue"]))]
+        async with served(nodes, slot_ms=200) as (chain, stubs):
+            await chain.head()
+            with pytest.raises(NodeContradicted, match="the answer to serviceValue"):
+                await chain.service_value(AT, 7, HEAD_KEY)
+            nodes[1].said["serviceValue"] = No(1, "Block unavailable", H)
+            assert await chain.service_value(AT, 7, HEAD_KEY) == HEAD_RAW, "it has forgotten it"
+            nodes[1].said["serviceValue"] = None
+            assert await chain.service_value(AT, 7, HEAD_KEY) == HEAD_RAW, "it proves nothing"
+            await stubs[1].stop()
+            assert await chain.service_value(AT, 7, HEAD_KEY) == HEAD_RAW
+            await stubs[1].start()
+
+    run(story)
+
+
+def test_a_value_waits_for_no_other_node_that_was_silent() -> None:
+    async def story() -> None:
+        nodes = [Node(serviceValue=blob(HEAD_RAW)), Node(serviceValue=Silence())]
+        async with served(nodes, slot_ms=2_000) as (chain, _):
+            await chain.head()
+            chain._nodes.look_after(chain._nodes.all[1])
+            async with asyncio.timeout(2):
+                for _ in range(8):
+                    assert await chain.service_value(AT, 7, HEAD_KEY) == HEAD_RAW
 
     run(story)
 

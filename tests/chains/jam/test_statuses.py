@@ -96,6 +96,22 @@ def test_a_package_that_waits_for_its_report_is_reportable() -> None:
     run(story)
 
 
+def test_a_node_that_once_served_no_statuses_is_asked_again_when_it_names_its_chain() -> None:
+    async def story() -> None:
+        node = Node("a0 a1 a2 a3", workPackageStatus=No(-32601, "Method not found"))
+        async with served([node]) as (chain, (stub,)):
+            assert (await chain.look([ref("a2")], [watched()])).blocks[-1].seen == ()
+            asked = stub.methods().count("workPackageStatus")
+            node.said.clear()
+            assert (await chain.look([ref("a2")], [watched()])).blocks[-1].seen == ()
+            assert stub.methods().count("workPackageStatus") == asked, "it has just said no"
+            await chain.probe(1_000, 0)
+            (seen,) = (await chain.look([ref("a2")], [watched()])).blocks[-1].seen
+            assert seen.fact == Reportable(5)
+
+    run(story)
+
+
 def test_each_new_block_is_read_for_itself() -> None:
     async def story() -> None:
         node = Node("a0 a1 a2 a3")

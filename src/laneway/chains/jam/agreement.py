@@ -9,6 +9,7 @@ state, and another one has it.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from itertools import combinations
 from typing import TypeVar
 
 from msgspec import Struct
@@ -63,6 +64,8 @@ class Agreement:
         self._forks = forks
         self._identity = identity
         self._arrivals = arrivals
+        self._quickest: JamNode | None = None
+        """Of the nodes that were asked last for what another one shows, the first to show it."""
 
     async def head(self, node: JamNode) -> JamHead:
         """The newest block of a node's fork that another node has too, and what is final there."""
@@ -71,6 +74,8 @@ class Agreement:
         self._check_lag(own, compared)
         best = self._best(own, compared)
         node.saw_head(best.slot)
+        if best != own.best:
+            await self._check_fork(own, best, compared)
         for one in compared:
             if one.common is not None and one.common.slot > one.node.head_number:
                 one.node.saw_head(one.common.slot)
@@ -112,7 +117,8 @@ class Agreement:
         except TimeoutError:
             pass
         finally:
-            race.lost()
+            for late in race.lost():
+                self._nodes.look_after(late)
             await race.leave()
         if len(lacking) >= CONFIRMING_NODES_MIN:
             against += lacking
@@ -120,9 +126,29 @@ class Agreement:
             raise NodeContradicted(node.name, what, against)
         return found
 
+    async def seconded(
+        self, node: JamNode, what: str, found: T, ask: Callable[[JamNode], Awaitable[T | None]]
+    ) -> T:
+        """The same of one of many values, for which no node is waited for that failed or was silent
+        lately; and of a block that others may have forgotten."""
+
+        async def ask_other(other: JamNode) -> T | None:
+            try:
+                return await ask(other)
+            except NodeLacksBlock:
+                return None
+
+        if not any(self._is_hopeful(one) for one in self.others(node)):
+            return found
+        return await self.confirmed(node, what, found, ask_other)
+
     def others(self, node: JamNode) -> list[JamNode]:
-        """The other nodes; those that failed lately come last."""
-        return sorted([one for one in self._nodes.all if one is not node], key=JamNode.is_resting)
+        """The other nodes, the quickest first; those that failed or were slow lately come last."""
+
+        def key(one: JamNode) -> tuple[bool, bool, bool]:
+            return one.is_resting(), self._nodes.is_late(one), one is not self._quickest
+
+        return sorted([one for one in self._nodes.all if one is not node], key=key)
 
     def _is_hopeful(self, node: JamNode) -> bool:
         """Whether a node that answered before will do so again."""
@@ -140,9 +166,8 @@ class Agreement:
         """What the others show. All of them are asked at once; the first that shows the same head
         ends it, and after two hedges any that has answered."""
         compared: list[Confirmation] = []
-        asked = {
-            asyncio.create_task(self._compare(node, own, one)): one for one in self.others(node)
-        }
+        others = [one for one in self.others(node) if not one.is_useless()]
+        asked = {asyncio.create_task(self._compare(node, own, one)): one for one in others}
         waiting, begun_s = dict(asked), loop_s()
         try:
             while waiting and not any(is_same(own, one) for one in compared):
@@ -158,6 +183,8 @@ class Agreement:
                 for task in [one for one in waiting if one in done]:
                     del waiting[task]
                     compared += filter(None, [task.result()])
+            same = (one.node for one in compared if is_same(own, one))
+            self._quickest = next(same, self._quickest)
         finally:
             await cancel_all(asked)
         return compared
@@ -168,10 +195,7 @@ class Agreement:
             head = await self._forks.head(other)
         except ChainError:
             return None
-        try:
-            common = await self._forks.common(node, own.best, other, head.best)
-        except ChainError:
-            common = None
+        common = await self._common(node, own.best, other, head.best)
         return Confirmation(other, head, common)
 
     def _check_lag(self, own: JamHead, compared: Sequence[Confirmation]) -> None:
@@ -185,6 +209,26 @@ class Agreement:
         needed = min(2, len(compared))
         if needed and len(ahead) >= needed:
             raise NodeLags(own.node, own.best.slot, reached(ahead, needed))
+
+    async def _check_fork(
+        self, own: JamHead, best: JamBlockRef, compared: Sequence[Confirmation]
+    ) -> None:
+        """A node on a fork of its own shares only old blocks with the others. Two that share a
+        newer one are asked instead, and nothing is lost that was known of their fork."""
+        for mine, theirs in combinations(compared, 2):
+            common = await self._common(mine.node, mine.head.best, theirs.node, theirs.head.best)
+            if common is not None and common.slot > best.slot:
+                agreeing = [mine.node.name, theirs.node.name]
+                raise NodeContradicted(own.node, "the newest blocks", agreeing)
+
+    async def _common(
+        self, node: JamNode, block: JamBlockRef, other: JamNode, theirs: JamBlockRef
+    ) -> JamBlockRef | None:
+        """The newest block on two forks; None also where that cannot be read."""
+        try:
+            return await self._forks.common(node, block, other, theirs)
+        except ChainError:
+            return None
 
     def _best(self, own: JamHead, compared: Sequence[Confirmation]) -> JamBlockRef:
         if not compared:

@@ -105,6 +105,19 @@ class Forks:
             at = parent
         return at
 
+    async def exactly_below(
+        self, node: JamNode, block: JamBlockRef, depth: int
+    ) -> JamBlockRef | None:
+        """The block `depth` parents below, or the chain's first one; None where the node's blocks
+        end before."""
+        at = block
+        for _ in range(depth):
+            parent = await self.step(node, block, at)
+            if parent is None:
+                return at if at.slot == 0 else None
+            at = parent
+        return at
+
     async def way(self, node: JamNode, known: Sequence[JamBlockRef], head: JamBlockRef) -> Way:
         """From the newest of the known blocks that is on the head's fork. Where the node's blocks
         end before one is reached, the head is alone and no block is said to be gone."""
@@ -147,24 +160,14 @@ class Forks:
         node.best, node.finalised = best, claimed
         return JamHead(best, await self.finalised(node, best, claimed), node.name)
 
-    async def _deep(self, node: JamNode, best: JamBlockRef) -> JamBlockRef | None:
-        """The block at the depth that counts as final, or the chain's first one; None where the
-        node's blocks end before it: a block less deep may be taken back."""
-        block = best
-        for _ in range(self._finality_blocks):
-            parent = await self.step(node, best, block)
-            if parent is None:
-                return block if block.slot == 0 else None
-            block = parent
-        return block
-
     async def finalised(
         self, node: JamNode, best: JamBlockRef, claimed: JamBlockRef
     ) -> JamBlockRef | None:
         """What a node calls final, if it is on the fork of its best block. A node that calls its
         best block final has no finality: then depth stands for it."""
         if claimed == best and self._finality_blocks:
-            return await self._deep(node, best)
+            # A block less deep may be taken back.
+            return await self.exactly_below(node, best, self._finality_blocks)
         return claimed if await self.is_below(node, claimed, best) else None
 
 

@@ -72,20 +72,20 @@ class Jip2Chain(Reads, KnownNodes):
     ) -> None:
         self._identity = Identity(genesis, slot_ms)
         nodes = [JamNode(place, self._identity, words) for place in places]
-        super().__init__(NodeSet(nodes, self._identity.patience))
+        known = NodeSet(nodes, self._identity.patience)
+        self._forks = Forks(finality_blocks)
+        self._arrivals = BlockArrivals(now_ms, era_ms, steady)
+        super().__init__(known, Agreement(known, self._forks, self._identity, self._arrivals))
         self._takers = [node for node in self._nodes.all if node.place.takes_packages]
         if not self._takers:
             raise BadRequest("nodes", "no node takes packages")
         self.endpoints = self._nodes.all
         self.nodes = tuple(node.name for node in self._takers)
-        self._forks = Forks(finality_blocks)
         self._statuses = Statuses(self._forks)
         self._submissions = Submissions(submit_ms=submit_ms, submit_all_ms=submit_all_ms)
         self.unknown_words = self._submissions.unknown_words
         """Error messages that no table knows, and how often nodes sent them."""
-        self._arrivals = BlockArrivals(now_ms, era_ms, steady)
         self._heads = JamHeads(self._nodes.all, pace)
-        self._agreement = Agreement(self._nodes, self._forks, self._identity, self._arrivals)
         self._verdicts = Verdicts(self._agreement, self._statuses)
         self._watches = Watches(self._nodes.all, self._heads, self.look, pace)
 
@@ -131,6 +131,10 @@ class Jip2Chain(Reads, KnownNodes):
         async def context_by(node: JamNode) -> Context:
             head = await self._agreement.head(node)
             found = await read_context(node, self._forks, parameters, head, offset)
+            await self._check_below(node, head.best, offset, found.anchor)
+            final, lookup = head.finalised, found.lookup_anchor
+            if final is not None and lookup not in (final, found.anchor):
+                await self._check_below(node, final, 1, lookup)
             roots = (found.state_root, found.beefy_root, found.lookup_state_root)
             await self._agreement.confirmed(
                 node,
@@ -222,6 +226,17 @@ class Jip2Chain(Reads, KnownNodes):
         what = f"the blocks before {best.header_hash.hex()}"
         return await self._agreement.confirmed(
             node, what, await self._forks.way(node, known, best), ask
+        )
+
+    async def _check_below(
+        self, node: JamNode, block: JamBlockRef, depth: int, found: JamBlockRef
+    ) -> None:
+        """An anchor that nobody else has kills the package that stands on it."""
+        await self._agreement.confirmed(
+            node,
+            f"the blocks before {block.header_hash.hex()}",
+            found,
+            lambda other: self._forks.exactly_below(other, block, depth),
         )
 
     async def _look_at(

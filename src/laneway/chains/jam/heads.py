@@ -65,12 +65,14 @@ class JamHeads:
             bell.set()
 
     async def _poll(self, node: JamNode) -> None:
+        if node.is_useless():
+            return
         best, final = await node.ask([call("bestBlock"), call("finalizedBlock")])
         self.saw_best(node, node.read_best(best))
         self.saw_final(node, read_as(node.name, final, read_descriptor))
 
     async def _listen(self, node: JamNode, method: str) -> None:
-        subscription = await node.subscribe(method)
+        subscription = None if node.is_useless() else await node.subscribe(method)
         if subscription is None:
             return
         async with subscription:

@@ -113,7 +113,7 @@ class JamNode(NodeEndpoint):
         self.finalised: JamBlockRef | None = None
         """Its last answers, whatever they are worth."""
         self.has_status = True
-        """Whether it answers workPackageStatus."""
+        """Whether it answers workPackageStatus; asked anew whenever it names its chain."""
         self.has_state_value = True
         """Whether it answers stateValue, in a form that is known here."""
         self._identity = identity
@@ -174,6 +174,11 @@ class JamNode(NodeEndpoint):
         self.standing.fit()
         return found
 
+    def is_useless(self) -> bool:
+        """Whether it answered lately, and nothing of use: it is not asked for its head meanwhile,
+        since nonsense may be long and take longer to read than what the others say."""
+        return self.standing.is_unfit and self.is_resting()
+
     def submit_ms(self) -> int:
         """The time of one package for one core."""
         return self._read_ms()
@@ -202,4 +207,6 @@ class JamNode(NodeEndpoint):
         sizes = self._read_useful(parameters, read_sizes)
         if any(isinstance(one, RpcError) for one in rest):
             return f"does not know the chain's first block 0x{(genesis or b'').hex()}"
+        # One no may have been a gateway's, or an older release's at the same address.
+        self.has_status = True
         return self._identity.problem_with(self.name, sizes)

@@ -1,8 +1,9 @@
 """What can be read of a named block, or of what has a hash: the same on every node that has it.
 
-A value is believed on one node's word, and a caller who needs proof checks it against a root. That
-there is none, and bytes that cannot be what was asked for, may be this node's own trouble: the
-others are asked, and two must say so, or the only one (`NodeSet.read`). So None is a proven
+What has a hash is believed on one node's word, since the caller checks it; what a service holds is
+read from another node too, while one is likely to answer. That there is no such value, and bytes
+that cannot be what was asked for, may be this node's own trouble: the others are asked, and two
+must say so, or the only one (`NodeSet.read`). So None is a proven
 absence, AnswerUnconfirmed one that nobody confirms, and ChainUnreadable means that every node was
 asked and none has an answer of use.
 """
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from laneway.chains.jam.agreement import Agreement
 from laneway.chains.jam.limits import SEGMENTS_PER_CALL_MAX
 from laneway.chains.jam.node import JamNode
 from laneway.chains.jam.records import is_record
@@ -34,11 +36,14 @@ from laneway.wire.jip2 import read_blob, read_hash
 T = TypeVar("T")
 
 OF_PACKAGE = "fetchWorkPackageSegments"
+PROVEN = ("servicePreimage",)
+"""Values that are proven by what they were asked for."""
 
 
 class Reads:
-    def __init__(self, nodes: NodeSet[JamNode]) -> None:
+    def __init__(self, nodes: NodeSet[JamNode], agreement: Agreement) -> None:
         self._nodes = nodes
+        self._agreement = agreement
 
     async def _read(self, reader: Callable[[Any], T], method: str, *parameters: object) -> T:
         return await self._nodes.read(
@@ -55,10 +60,28 @@ class Reads:
         *parameters: object,
     ) -> T | None:
         """A value that may be absent; `fits` says whether it can be what was asked for."""
+
+        def is_doubtful(found: T | None) -> bool:
+            return found is None or not fits(found)
+
+        async def ask(node: JamNode) -> T | None:
+            return await node.read(reader, method, *parameters)
+
+        async def ask_sound(node: JamNode) -> T | None:
+            """None of a node that proves nothing."""
+            found = await ask(node)
+            return None if is_doubtful(found) else found
+
+        async def ask_two(node: JamNode) -> T | None:
+            found = await ask(node)
+            if found is None or is_doubtful(found) or method in PROVEN:
+                return found
+            return await self._agreement.seconded(node, f"the answer to {method}", found, ask_sound)
+
         return await self._nodes.read(
-            lambda node: node.read(reader, method, *parameters),
+            ask_two,
             at_head=False,
-            doubts=lambda found: found is None or not fits(found),
+            doubts=is_doubtful,
             blame=unreached_of,
         )
 
