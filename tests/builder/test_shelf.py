@@ -236,6 +236,32 @@ def test_a_damaged_file_is_told_with_what_to_do(shelf: Shelf, path: str) -> None
         list(Shelf(path).entries())
 
 
+def test_a_file_that_does_not_say_whose_it_is_any_more_is_damaged(shelf: Shelf, path: str) -> None:
+    shelf.claim("ledger", b"identity")
+    shelf.close()
+    for statement in ("SET name = 'kine' WHERE name = 'kind'", "SET value = x'ff'"):
+        with apsw.Connection(path) as bent:
+            bent.execute(f"UPDATE about {statement}")
+        bent.close()
+        opened = Shelf(path)
+        with pytest.raises(StoreRefused, match=r"it is damaged .* delete it"):
+            opened.identity()
+        opened.close()
+        with apsw.Connection(path) as bent:
+            bent.execute("UPDATE about SET name = 'kind' WHERE name = 'kine'")
+        bent.close()
+
+
+def test_a_file_whose_tables_are_others_is_damaged_and_not_busy(shelf: Shelf, path: str) -> None:
+    shelf.close()
+    with apsw.Connection(path) as bent:
+        bent.execute("ALTER TABLE blocks RENAME COLUMN stage TO stagf")
+    bent.close()
+    opened = Shelf(path)
+    with pytest.raises(StoreRefused, match=r"it is damaged .* delete it"):
+        opened.open_blocks()
+
+
 def test_a_place_where_no_file_can_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreRefused, match="it cannot be opened and written"):
         Shelf(str(tmp_path / "missing" / "builder.db"))

@@ -102,7 +102,12 @@ class Shelf:
     def identity(self) -> tuple[str, bytes] | None:
         """The kind of rollup and which one; None if the file is new."""
         found: dict[str, bytes] = dict(self._rows("SELECT name, value FROM about"))
-        return (found["kind"].decode(), found["identity"]) if found else None
+        if not found:
+            return None
+        try:
+            return found["kind"].decode(), bytes(found["identity"])
+        except (KeyError, ValueError, AttributeError, TypeError) as error:
+            raise damaged(self.path, "it does not say whose it is") from error
 
     def claim(self, kind: str, identity: bytes) -> None:
         """Keep it for this rollup; StoreRefused if it is another's."""
@@ -387,7 +392,8 @@ class Shelf:
         """Translates the errors of SQLite."""
         try:
             yield
-        except (apsw.CorruptError, apsw.NotADBError) as error:
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+            # Its own statements fit its own tables, or those are no longer what they were.
             raise damaged(self.path, str(error)) from error
         except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
             problem = f"it cannot be opened and written ({error}); may this user do that there?"
