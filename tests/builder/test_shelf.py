@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from laneway.builder.shelf import APPLICATION_ID, FinalBlock, Shelf
-from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.core.errors import StoreBusy, StoreFull, StoreRefused
 from laneway.rollups.receipts import BlockStage
 from laneway.rollups.rules import SealedBlock, TransactionOutcome
 
@@ -195,6 +195,16 @@ def test_a_write_that_fails_changes_nothing(shelf: Shelf) -> None:
     assert shelf.base() == (b"block 0", b"genesis")
     assert list(shelf.entries()) == [(b"a", b"1"), (b"b", b"2")]
     assert shelf.by_hash(b"block 1") is None
+
+
+def test_a_disk_that_is_full_is_named_with_what_to_do_and_passes(shelf: Shelf) -> None:
+    shelf._connection.pragma("max_page_count", 1)
+    with pytest.raises(StoreFull, match=r"the disk that holds .*builder\.db is full; free some"):
+        shelf.finalise([final(1, a=b"9" * 100_000)])
+    assert shelf.base() == (b"block 0", b"genesis")
+    shelf._connection.pragma("max_page_count", 1_000)
+    shelf.finalise([final(1, a=b"9" * 100_000)])
+    assert shelf.past_highest() == 1
 
 
 # Files that are not ours.

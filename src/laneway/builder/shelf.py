@@ -24,7 +24,7 @@ from laneway.builder.limits import (
 )
 from laneway.builder.past import PastBlock, PastTables, past_block
 from laneway.builder.states import StateFiles
-from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.core.errors import StoreBusy, StoreFull, StoreRefused
 from laneway.engine.files import make_private
 from laneway.rollups.receipts import BlockStage
 from laneway.rollups.rules import SealedBlock, TransactionOutcome
@@ -398,6 +398,8 @@ class Shelf:
         except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
             problem = f"it cannot be opened and written ({error}); may this user do that there?"
             raise StoreRefused(self.path, problem) from error
+        except apsw.FullError as error:
+            raise StoreFull(self.path) from error
         except apsw.Error as error:
             raise StoreBusy(f"{self.path}: {error}") from error
 
