@@ -35,6 +35,7 @@ SHAPE: Final = 2
 SHAPE_BEFORE: Final = 1
 """A file of this shape is brought to the newer one: it has receipts of the blocks that it kept."""
 
+HELD: Final = "another process has it open; each builder has a file of its own"
 REMEDY: Final = "name another file, or delete it: it is made again from its states and the chain"
 
 
@@ -84,8 +85,7 @@ class Shelf:
             try:
                 self._connection = self._opened()
             except apsw.BusyError as error:
-                problem = "another process has it open; each builder has a file of its own"
-                raise StoreRefused(self.path, problem) from error
+                raise StoreRefused(self.path, HELD) from error
         self._past = PastTables(self._connection, hashes_kept)
 
     def close(self) -> None:
