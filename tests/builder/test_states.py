@@ -288,3 +288,10 @@ def test_a_flipped_bit_in_a_name_or_a_word_is_said_too(files: StateFiles) -> Non
     assert past_of(raw).transactions[0].status == "ok"
     with pytest.raises(BuildFailed, match="a block before it cannot be read"):
         past_of(raw.replace(b"ok", b"o\xe9"))
+
+
+@pytest.mark.parametrize("place", [-1, 1 << 32, (1 << 64) - 1])
+def test_a_place_that_no_block_has_is_said(place: int) -> None:
+    raw = msgpack.encode(PastBlock(7, b"block", b"", (PastTransaction(b"tx", place, "ok"),)))
+    with pytest.raises(BuildFailed, match="a block before it cannot be read"):
+        past_of(raw)
