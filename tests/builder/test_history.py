@@ -1,8 +1,10 @@
 """What final blocks executed is read back from the chain, as far as nodes still have them."""
 
+import asyncio
 import logging
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.builder.stage import (
@@ -20,6 +22,8 @@ from tests.builder.test_recall import delete, wait_for_state
 from tests.builder.test_sync import Bent
 
 from laneway.builder import history
+from laneway.builder.history import PastReader
+from laneway.builder.limits import PAST_READ_HASHES_MAX
 from laneway.builder.opener import open_builder
 from laneway.builder.states import StateFiles
 from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
@@ -227,3 +231,45 @@ def test_a_file_that_is_put_back_keeps_what_it_knows_when_it_goes_on_from_a_stat
         await builder.aclose()
 
     story(tale)
+
+
+class Full:
+    """A file that knows as much as it may: with each new block it forgets an old one."""
+
+    lowest = 5
+
+    def past_lowest(self) -> int:
+        self.lowest += 1
+        return self.lowest
+
+    def past_count(self) -> int:
+        return PAST_READ_HASHES_MAX
+
+
+class Unasked:
+    """A chain that nobody asks anything."""
+
+    async def final(self) -> None:
+        pytest.fail("no block is read back, and the chain was asked")
+
+
+async def done_here(job: Callable[[], Any], /) -> Any:
+    return job()
+
+
+def test_a_full_past_is_told_once_and_nothing_is_asked_for_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    reader: PastReader[Any, Any] = PastReader(
+        cast("Any", None), cast("Any", Full()), cast("Any", Unasked()), cast("Any", done_here)
+    )
+
+    async def slots() -> None:
+        for _ in range(4):
+            await reader.read_on()
+
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        asyncio.run(slots())
+    lines = [one.getMessage() for one in caplog.records]
+    assert len(lines) == 1, lines
+    assert "is not known here: no more are read back" in lines[0]

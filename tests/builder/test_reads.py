@@ -1,5 +1,6 @@
 """What people ask of a builder: never of an old state, and as values."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,5 +95,49 @@ def test_transactions_are_let_in_named_and_found_again() -> None:
         assert block is not None
         assert block.is_final
         assert await reads.block(9) is None
+
+    story(tale)
+
+
+def test_open_blocks_that_a_restored_lane_knows_nothing_of_use_up_no_nonce(tmp_path: Path) -> None:
+    async def tale(site: Site) -> None:
+        path = str(tmp_path / "builder.db")
+        hand = await hands(site, path)
+        first = await hand.land(site.transfer(0))
+        await hand.builder.notified(hand.settle())
+        for nonce in (1, 2, 3):
+            await hand.build(site.transfer(nonce))
+        await hand.builder.aclose()
+
+        hand.builder, hand.made = await site.builder(path), []
+        reads: BuilderReads[Any, Any] = BuilderReads(hand.builder)
+        assert seen(await reads.account(FIRST.id, tip(1, first)))[:3] == (5, 1, 1)
+        with pytest.raises(BadRequest, match=r"nonce 0 was used; the account's next is 1"):
+            await reads.check(site.transfer(0, amount=9))
+        other = site.transfer(1, amount=9)
+        await reads.check(other)
+        early = await hand.build(site.transfer(4))
+        assert [one.verdict for one in early.judged] == ["deferred"]
+        assert (await reads.latest(FIRST.id)).nonce == 1
+        await hand.build(other)
+        assert (await reads.latest(FIRST.id)).nonce == 2
+        await reads.check(site.transfer(2, amount=9))
+        with pytest.raises(BadRequest, match=r"nonce 1 was used; the account's next is 2"):
+            await reads.check(site.transfer(1, amount=8))
+
+    story(tale)
+
+
+def test_blocks_that_a_lane_brings_use_up_their_nonces() -> None:
+    async def tale(site: Site) -> None:
+        hand, _, _ = await three(site)
+        builder = await site.builder(None)
+        reads: BuilderReads[Any, Any] = BuilderReads(builder)
+        _, last = hand.made
+        await builder.execute(hand.order(site.transfer(3), number=4))
+        assert (await reads.latest(FIRST.id)).nonce == 4
+        with pytest.raises(BadRequest, match="the account's next is 4"):
+            await reads.check(site.transfer(2, amount=9))
+        assert last.block == builder.heads.newest.sealed.parent
 
     story(tale)

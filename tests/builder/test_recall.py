@@ -52,6 +52,9 @@ def raw(site: Site, number: int) -> bytes:
     return site.transfer(number) if site.kind.name == "ledger" else b"line %d" % number
 
 
+LONG_S = 60.0
+
+
 def wait_for_state(path: str, number: int) -> None:
     """Until the thread that writes it is done."""
     for _ in range(6_000):
@@ -69,6 +72,9 @@ async def grown(site: Site, path: str, blocks: int = BLOCKS) -> Hands:
         await hand.builder.notified(hand.settle())
         if number % 2 == 0:
             wait_for_state(path, number + 1)
+            writing = hand.builder._keeper._writing
+            assert writing is not None
+            writing.result(LONG_S)  # It has its name; until it is durable no other one is begun.
     await hand.builder.aclose()
     assert StateFiles(path).numbers() == [7, 5][: blocks // 2]
     return hand

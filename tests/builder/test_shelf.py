@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from laneway.builder.shelf import APPLICATION_ID, FinalBlock, Shelf
-from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.core.errors import StoreBusy, StoreFull, StoreRefused
 from laneway.rollups.receipts import BlockStage
 from laneway.rollups.rules import SealedBlock, TransactionOutcome
 
@@ -197,6 +197,16 @@ def test_a_write_that_fails_changes_nothing(shelf: Shelf) -> None:
     assert shelf.by_hash(b"block 1") is None
 
 
+def test_a_disk_that_is_full_is_named_with_what_to_do_and_passes(shelf: Shelf) -> None:
+    shelf._connection.pragma("max_page_count", 1)
+    with pytest.raises(StoreFull, match=r"the disk that holds .*builder\.db is full; free some"):
+        shelf.finalise([final(1, a=b"9" * 100_000)])
+    assert shelf.base() == (b"block 0", b"genesis")
+    shelf._connection.pragma("max_page_count", 1_000)
+    shelf.finalise([final(1, a=b"9" * 100_000)])
+    assert shelf.past_highest() == 1
+
+
 # Files that are not ours.
 
 
@@ -234,6 +244,32 @@ def test_a_damaged_file_is_told_with_what_to_do(shelf: Shelf, path: str) -> None
     Path(path).write_bytes(raw)
     with pytest.raises(StoreRefused, match="it is damaged"):
         list(Shelf(path).entries())
+
+
+def test_a_file_that_does_not_say_whose_it_is_any_more_is_damaged(shelf: Shelf, path: str) -> None:
+    shelf.claim("ledger", b"identity")
+    shelf.close()
+    for statement in ("SET name = 'kine' WHERE name = 'kind'", "SET value = x'ff'"):
+        with apsw.Connection(path) as bent:
+            bent.execute(f"UPDATE about {statement}")
+        bent.close()
+        opened = Shelf(path)
+        with pytest.raises(StoreRefused, match=r"it is damaged .* delete it"):
+            opened.identity()
+        opened.close()
+        with apsw.Connection(path) as bent:
+            bent.execute("UPDATE about SET name = 'kind' WHERE name = 'kine'")
+        bent.close()
+
+
+def test_a_file_whose_tables_are_others_is_damaged_and_not_busy(shelf: Shelf, path: str) -> None:
+    shelf.close()
+    with apsw.Connection(path) as bent:
+        bent.execute("ALTER TABLE blocks RENAME COLUMN stage TO stagf")
+    bent.close()
+    opened = Shelf(path)
+    with pytest.raises(StoreRefused, match=r"it is damaged .* delete it"):
+        opened.open_blocks()
 
 
 def test_a_place_where_no_file_can_be_is_refused(tmp_path: Path) -> None:

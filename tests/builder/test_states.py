@@ -21,6 +21,7 @@ from laneway.builder.states import (
     SIZES,
     SavedState,
     StateFiles,
+    past_of,
 )
 from laneway.core.errors import BuildFailed
 
@@ -273,3 +274,24 @@ def test_what_has_a_digest_and_is_no_state_is_said(
         list(files.entries(7))
     Path(files.path(7)).unlink()
     assert "it cannot be read" in problem(files)
+
+
+def test_a_flipped_bit_in_a_name_or_a_word_is_said_too(files: StateFiles) -> None:
+    path = save(files)
+    whole = path.read_bytes()
+    for word in (b"identity", STATE.kind.encode()):
+        assert word in whole
+        path.write_bytes(whole.replace(word, b"\xe9" + word[1:], 1))
+        with pytest.raises(BuildFailed, match="its header cannot be read"):
+            files.about(7)
+    raw = msgpack.encode(PastBlock(7, b"block", b"", (PastTransaction(b"tx", 0, "ok"),)))
+    assert past_of(raw).transactions[0].status == "ok"
+    with pytest.raises(BuildFailed, match="a block before it cannot be read"):
+        past_of(raw.replace(b"ok", b"o\xe9"))
+
+
+@pytest.mark.parametrize("place", [-1, 1 << 32, (1 << 64) - 1])
+def test_a_place_that_no_block_has_is_said(place: int) -> None:
+    raw = msgpack.encode(PastBlock(7, b"block", b"", (PastTransaction(b"tx", place, "ok"),)))
+    with pytest.raises(BuildFailed, match="a block before it cannot be read"):
+        past_of(raw)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from laneway.builder.thread import BuilderThread
-from laneway.core.errors import BuildFailed, StoreBusy
+from laneway.core.errors import BuildFailed, StoreBusy, StoreRefused
 
 LONG_S = 30.0
 SHORT_S = 0.05
@@ -76,12 +76,29 @@ def test_what_the_rules_raise_is_final_and_what_the_file_says_is_not() -> None:
         for ask in (thread.do, thread.in_time):
             failed = await failure(ask(busy))
             assert ("the disk" in str(failed), failed.final) == (True, False)
+        assert not failed.needs_help, "a full disk is no reason to halt"
         failed = await failure(thread.ruled(lambda: 1 // 0))
         assert ("ZeroDivisionError" in str(failed), failed.final) == (True, False)
         with pytest.raises(ZeroDivisionError):
             await thread.do(lambda: 1 // 0)
         failed = await failure(thread.close(busy))
         assert "the disk" in str(failed)
+
+    story(tale)
+
+
+def test_a_file_that_is_refused_while_it_is_in_use_needs_an_operator() -> None:
+    async def tale() -> None:
+        thread = BuilderThread(LONG_S)
+
+        def refused() -> None:
+            raise StoreRefused("rollup.db", "it is damaged")
+
+        for ask in (thread.do, thread.in_time, thread.ruled):
+            failed = await failure(ask(refused))
+            assert "it is damaged" in str(failed)
+            assert (failed.final, failed.needs_help) == (False, True)
+        await thread.close(nothing)
 
     story(tale)
 

@@ -76,6 +76,9 @@ class ChainedBuilder(BuilderViews[S, B]):
         self._do, self._ruled, self._in_time = thread.do, thread.ruled, thread.in_time
         base = self._snapshots.base.sealed.number
         self._keeper = StateKeeper(self.rollup, self._shelf, base, blocks=state_blocks)
+        self._tip = b""
+        """The block that its lane built or built on last; empty before its first order. Of what is
+        open beside that, a lane whose store was put back from a copy may know nothing."""
         self._settle()
         self.lag = "it was not compared with the chain yet"
         """Why the states here may be those of long ago; empty if all is here that was final when
@@ -112,7 +115,7 @@ class ChainedBuilder(BuilderViews[S, B]):
                     await self._check_others(parent)
                 raise
             # Only now: a block that nobody waited for leaves no trace.
-            await self._ruled(lambda: self._keep(done, made))
+            await self._ruled(lambda: self._keep(parent, done, made))
             self.lag = ""  # The lane's newest block is here.
             return done
 
@@ -333,10 +336,15 @@ class ChainedBuilder(BuilderViews[S, B]):
         done, judged = executed(self.rollup, self._shelf, order, parent, final)
         return answered(self.rollup, done, judged, pre_root)
 
-    def _keep(self, done: ExecutedBlock, made: Snapshot[S, B] | None) -> None:
+    def _keep(
+        self, parent: Snapshot[S, B], done: ExecutedBlock, made: Snapshot[S, B] | None
+    ) -> None:
         refused = [one.hash for one in done.judged if one.verdict == ExecutionVerdict.REFUSED]
         self.pool.refused(refused)
-        if made is not None:
+        self._tip = (made or parent).sealed.hash
+        if made is None:
+            self._settle()
+        else:
             self._put(made, done.payload)
 
     def _packed(
@@ -371,7 +379,10 @@ class ChainedBuilder(BuilderViews[S, B]):
     def _replay(self, parent: Snapshot[S, B], block: B, payload: bytes) -> None:
         """Execute a known block once more, and keep its snapshot."""
         state = self.rollup.replay(parent.state, parent.block, block)
-        self._put(Snapshot(self.rollup.sealed(block), block, state), payload)
+        made = Snapshot(self.rollup.sealed(block), block, state)
+        if made.sealed.parent == self._tip:
+            self._tip = made.sealed.hash  # Another builder made it, and its lane goes on here.
+        self._put(made, payload)
 
     def _put(self, snapshot: Snapshot[S, B], payload: bytes) -> None:
         """Write it to the file before anything else can see it."""
@@ -481,7 +492,7 @@ class ChainedBuilder(BuilderViews[S, B]):
         idempotency key decides whether it is a second one."""
         hashed = self.rollup.checked(raw)
         if not self.pool.is_known(hashed):
-            problem = self.rollup.stale(raw, self.heads.newest.state)
+            problem = self.rollup.stale(raw, self.heads.ordered.state)
             if problem:
                 raise BadRequest("transaction", problem)
         return hashed
@@ -489,4 +500,10 @@ class ChainedBuilder(BuilderViews[S, B]):
     def _settle(self) -> None:
         """Replace the heads. The thread changes the snapshots; readers look at the heads alone."""
         known = self._snapshots
-        self.heads = StateHeads(known.newest(), known.accumulated(), known.base)
+        tip = known.get(self._tip)
+        self.heads = StateHeads(
+            newest=tip or known.newest(),
+            accumulated=known.accumulated(),
+            final=known.base,
+            ordered=tip or known.base,
+        )

@@ -26,6 +26,7 @@ log = logging.getLogger("laneway.builder")
 
 T = TypeVar("T")
 
+ENOUGH = "no more are read back"
 TROUBLE = "What final blocks executed cannot be read back from the chain, and is tried again"
 
 
@@ -46,6 +47,7 @@ class PastReader(Generic[S, B]):
         self._turn = asyncio.Lock()
         self._end = 0
         """Nothing below this block can be read, as far as was seen; 0: that was not seen."""
+        self._reason = ""
 
     async def read_on(self) -> None:
         """Read the next page, if there is one. Trouble that passes is raised."""
@@ -67,10 +69,12 @@ class PastReader(Generic[S, B]):
             lowest, count = await self._do(self._known)
             if lowest <= number:
                 return False
+            if count >= PAST_READ_HASHES_MAX:
+                return self._ends(lowest, ENOUGH)
             final = await self._source.final()
             floor = max(number, final.head.number - PAST_READ_BLOCKS_MAX)
-            if lowest <= floor or count >= PAST_READ_HASHES_MAX:
-                return self._ends(lowest, "no more are read back")
+            if lowest <= floor:
+                return self._ends(lowest, ENOUGH)
             numbers = range(lowest - 1, max(floor, lowest - SYNC_PAGE_BLOCKS) - 1, -1)
             page, problem = await self._source.found(self._rollup, final.at, numbers)
             await self._do(lambda: self._put(page))
@@ -81,11 +85,12 @@ class PastReader(Generic[S, B]):
             return self._ends(lowest - len(page), str(problem))
 
     def _ends(self, lowest: int, reason: str) -> bool:
-        """Note once that nothing below this block can be read."""
-        if lowest != self._end:
+        """Note once that nothing below this block can be read. A file that knows enough forgets
+        the oldest block with each new one, which is no news."""
+        if lowest != self._end and reason != self._reason:
             what = "What blocks before %d executed is not known here: %s"
             log.warning(what, lowest, reason)
-        self._end = lowest
+        self._end, self._reason = lowest, reason
         return False
 
     def _known(self) -> tuple[int, int]:

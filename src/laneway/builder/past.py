@@ -6,10 +6,10 @@ older blocks executed is unknown, unless that is the first block of all.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import apsw
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from laneway.builder.limits import PAST_HASHES_MAX, PAST_PAGE_BLOCKS
 from laneway.rollups.rules import SealedBlock, TransactionOutcome
@@ -20,7 +20,7 @@ FIRST_BLOCK: Final = 1
 
 class PastTransaction(Struct, frozen=True, array_like=True):
     hash: bytes
-    place: int
+    place: Annotated[int, Meta(ge=0, lt=1 << 32)]
     status: str
 
 

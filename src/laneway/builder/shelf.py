@@ -24,7 +24,7 @@ from laneway.builder.limits import (
 )
 from laneway.builder.past import PastBlock, PastTables, past_block
 from laneway.builder.states import StateFiles
-from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.core.errors import StoreBusy, StoreFull, StoreRefused
 from laneway.engine.files import make_private
 from laneway.rollups.receipts import BlockStage
 from laneway.rollups.rules import SealedBlock, TransactionOutcome
@@ -35,6 +35,7 @@ SHAPE: Final = 2
 SHAPE_BEFORE: Final = 1
 """A file of this shape is brought to the newer one: it has receipts of the blocks that it kept."""
 
+HELD: Final = "another process has it open; each builder has a file of its own"
 REMEDY: Final = "name another file, or delete it: it is made again from its states and the chain"
 
 
@@ -84,8 +85,7 @@ class Shelf:
             try:
                 self._connection = self._opened()
             except apsw.BusyError as error:
-                problem = "another process has it open; each builder has a file of its own"
-                raise StoreRefused(self.path, problem) from error
+                raise StoreRefused(self.path, HELD) from error
         self._past = PastTables(self._connection, hashes_kept)
 
     def close(self) -> None:
@@ -102,7 +102,12 @@ class Shelf:
     def identity(self) -> tuple[str, bytes] | None:
         """The kind of rollup and which one; None if the file is new."""
         found: dict[str, bytes] = dict(self._rows("SELECT name, value FROM about"))
-        return (found["kind"].decode(), found["identity"]) if found else None
+        if not found:
+            return None
+        try:
+            return found["kind"].decode(), bytes(found["identity"])
+        except (KeyError, ValueError, AttributeError, TypeError) as error:
+            raise damaged(self.path, "it does not say whose it is") from error
 
     def claim(self, kind: str, identity: bytes) -> None:
         """Keep it for this rollup; StoreRefused if it is another's."""
@@ -387,11 +392,14 @@ class Shelf:
         """Translates the errors of SQLite."""
         try:
             yield
-        except (apsw.CorruptError, apsw.NotADBError) as error:
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+            # Its own statements fit its own tables, or those are no longer what they were.
             raise damaged(self.path, str(error)) from error
         except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
             problem = f"it cannot be opened and written ({error}); may this user do that there?"
             raise StoreRefused(self.path, problem) from error
+        except apsw.FullError as error:
+            raise StoreFull(self.path) from error
         except apsw.Error as error:
             raise StoreBusy(f"{self.path}: {error}") from error
 

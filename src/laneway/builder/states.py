@@ -276,14 +276,14 @@ def header(file: BinaryIO) -> SavedState:
         raise BuildFailed(f"its header has {size} bytes, and {STATE_HEADER_BYTES_MAX} are allowed")
     try:
         return msgpack.decode(taken(file, size), type=SavedState)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError) as error:
         raise BuildFailed(f"its header cannot be read: {error}") from error
 
 
 def past_of(raw: bytes) -> PastBlock:
     try:
         return msgpack.decode(raw, type=PastBlock)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError) as error:
         raise BuildFailed(f"a block before it cannot be read: {error}") from error
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from laneway.builder.jobs import JobThread
 from laneway.builder.limits import CLOSE_S_MAX
 from laneway.builder.orders import guarded, noticed
-from laneway.core.errors import BuildFailed, StoreError
+from laneway.core.errors import BuildFailed, StoreError, StoreRefused
 
 T = TypeVar("T")
 
@@ -44,7 +44,9 @@ class BuilderThread:
                 raise self._busy() from None
             raise
         except StoreError as error:
-            raise BuildFailed(str(error)) from error
+            # A disk that is full passes; a file that is damaged does not.
+            needs_help = isinstance(error, StoreRefused)
+            raise BuildFailed(str(error), needs_help=needs_help) from error
         finally:
             self._waiting.discard(future)
 

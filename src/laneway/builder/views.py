@@ -17,6 +17,9 @@ class StateHeads(Struct, Generic[S, B], frozen=True):
     newest: Snapshot[S, B]
     accumulated: Snapshot[S, B]
     final: Snapshot[S, B]
+    ordered: Snapshot[S, B]
+    """Of the newest block that is its lane's for certain: what this state takes no more, the lane
+    has no use for."""
 
 
 def receipt_of(hashed: bytes, found: ShelvedReceipt | None) -> TransactionReceipt | None:

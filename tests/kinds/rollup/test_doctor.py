@@ -1,12 +1,14 @@
 """What the doctor finds of rollups' chains: each problem by its name, with what to do."""
 
 import asyncio
+from pathlib import Path
 from time import time_ns
 from types import SimpleNamespace
 
 import pytest
 from tests.kinds.rollup.stage import run, table
 
+from laneway.builder.shelf import Shelf
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.core.errors import ChainUnreachable
 from laneway.devnets.jam.devnet import JamDevnet
@@ -40,6 +42,26 @@ def test_a_sound_rollup_is_found_sound() -> None:
     assert findings["rollup:1 service"].what == "service 1 is a ledger at block 0"
     assert findings["rollup:1 cores"].what == "2 of the chain's 2 cores"
     assert "no calendar" in findings["rollup:1 clock"].what
+
+
+def test_a_builders_file_that_no_start_can_open_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "builder.db"
+    path.write_bytes(b"something else, and not short" * 100)
+    findings = found(builder=str(path))
+    assert "rollup:1 builder" in findings
+    finding = findings["rollup:1 builder"]
+    assert not finding.ok
+    assert "it is damaged (file is not a database)" in finding.what
+    assert "delete it: it is made again" in finding.advice
+
+
+def test_a_builders_file_that_a_process_has_open_is_that_process_to_judge(tmp_path: Path) -> None:
+    path = str(tmp_path / "builder.db")
+    shelf = Shelf(path)
+    try:
+        assert "rollup:1 builder" not in found(builder=path)
+    finally:
+        shelf.close()
 
 
 def test_a_chain_that_cannot_be_reached_is_found() -> None:

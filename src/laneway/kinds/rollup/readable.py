@@ -12,10 +12,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from laneway.builder.limits import STATE_BLOCKS_DEFAULT
-from laneway.builder.shelf import REMEDY, Shelf
+from laneway.builder.shelf import HELD, REMEDY, Shelf
 from laneway.builder.states import StateFiles
 from laneway.builder.sync import FinalHead, Source
-from laneway.core.errors import BuildFailed, StoreRefused
+from laneway.core.errors import BuildFailed, StoreError, StoreRefused
 from laneway.jam.hashing import HASH_BYTES
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import RollupSection, genesis_of
@@ -39,10 +39,9 @@ async def unreadable(section: RollupSection, chain: JamChain, path: str | None) 
             if applied.block != base.hash:
                 return f"{path} has another block {base.number} than the chain; {REMEDY}"
         await next_block(source, rules, final, level(path, base))
-    except StoreRefused:
-        return ""
-    except BuildFailed as error:
-        return str(error)
+    except (BuildFailed, StoreError) as error:
+        is_held = isinstance(error, StoreRefused) and error.problem == HELD
+        return "" if is_held else str(error)
     return ""
 
 
