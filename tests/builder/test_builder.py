@@ -736,6 +736,26 @@ def test_what_is_accumulated_already_is_not_called_impossible_to_build(
     story(tale)
 
 
+def test_what_is_accumulated_already_is_not_refused_beside_another_with_its_nonce() -> None:
+    """Of two with one nonce others executed the one that would be the second here."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        await hand.builder.notified(hand.settle())
+        copied = hand.order(site.transfer(1, amount=6), site.transfer(1), slot=9, order=9)
+        await hand.land(site.transfer(1))
+        failed = await failure(hand.builder.execute(copied))
+        assert "the service has block 2, which others brought and is not final" in str(failed)
+        assert (failed.final, failed.needs_help) == (False, False)
+        hand.settle()
+        known = {"number": 3, "parent": b"", "parent_root": b"", "known": 1}
+        looked = await hand.builder.execute(replace(copied, order=10, **known))
+        assert [one.verdict for one in looked.judged] == ["refused", "applied"]
+
+    story(tale)
+
+
 def test_what_is_in_no_block_of_the_service_is_called_expired_beside_open_blocks() -> None:
     async def tale(site: Site) -> None:
         hand = await hands(site)

@@ -18,7 +18,7 @@ from contextlib import (
 )
 from typing import TypeVar
 
-from laneway.builder.execution import PastUnknown, answered, check_others, executed
+from laneway.builder.execution import PastUnknown, answered, check_others, executed, refuses
 from laneway.builder.final import final_blocks, is_below
 from laneway.builder.following import Follower
 from laneway.builder.history import TROUBLE, PastReader
@@ -114,6 +114,8 @@ class ChainedBuilder(BuilderViews[S, B]):
                 if error.final:
                     await self._check_others(parent)
                 raise
+            if refuses(done.judged):
+                await self._check_others(parent)
             # Only now: a block that nobody waited for leaves no trace.
             await self._ruled(lambda: self._keep(parent, done, made))
             self.lag = ""  # The lane's newest block is here.

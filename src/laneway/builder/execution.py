@@ -8,7 +8,7 @@ So where neither the lane nor the builder knows what some final blocks executed,
 about a transaction that one of them may have: that is for an operator.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -142,15 +142,21 @@ def looked_up(
 
 
 def check_others(snapshots: Snapshots[S, B], parent: Snapshot[S, B], best: ServiceHead) -> None:
-    """That no transaction ends here, as expired or as one that no block can be built with, while
-    the service has a block which is neither final here nor below the one that is ordered: it may
-    hold that transaction, and become final."""
+    """That no transaction ends here, as expired, refused or one that no block can be built with,
+    while the service has a block which is neither final here nor below the one that is ordered: it
+    may hold that transaction, and become final."""
     below = [one.sealed.hash for one in snapshots.way(parent.sealed.hash)]
     if best.number > snapshots.base.sealed.number and best.block not in below:
         raise BuildFailed(
             f"the service has block {best.number}, which others brought and is not final; what "
             "would end here without a block may be in it"
         )
+
+
+def refuses(judged: Iterable[JudgedTransaction]) -> bool:
+    """Whether one of them ends here without a block, that a block of others may have: its nonce is
+    used up by another one, on a state that is not final. What is no transaction no block has."""
+    return any(one.verdict == ExecutionVerdict.REFUSED and one.hash for one in judged)
 
 
 def placed(

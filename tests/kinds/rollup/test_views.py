@@ -13,6 +13,7 @@ from laneway.engine.shell import Engine
 from laneway.kinds.common.views import empty_view
 from laneway.kinds.rollup.views import RollupViews, clock_of, waits_of
 from laneway.lanes.bundle import show
+from laneway.lanes.bundle.limits import OVERTAKEN_MIN, UNSEEN_LOOKS_MIN
 from laneway.lanes.bundle.rows import BundleHead
 from laneway.lanes.common.values import ModeChanged
 from laneway.ports import IntentView
@@ -181,6 +182,29 @@ def test_a_chain_that_is_not_seen_and_callbacks_that_fail_are_what_a_person_shou
     assert (health.healthy, health.problems) == (False, [blind, "callbacks fail: busy"])
     assert waits_of(stage.lane) == blind
     assert teller(stage, held=False).status(view_of(stage), None).waits == blind
+
+
+def test_what_keeps_a_lane_back_for_long_is_one_problem_and_the_same_wherever_one_looks() -> None:
+    stage = submitted()
+    for _ in range(UNSEEN_LOOKS_MIN):
+        stage.tick(60_000)
+        stage.blind()
+    blind = "the chain cannot be looked at: nobody answers"
+    shown = teller(stage)
+    assert shown.health(view_of(stage)).problems == [blind]
+    assert shown.status(view_of(stage), None).waits == blind
+    overtaken = queued(2)
+    overtaken.lane.head.overtaken = OVERTAKEN_MIN
+    overtaken.apply([])
+    starved = show.stuck(overtaken.lane.head)
+    assert starved.startswith("others brought blocks 8 times in a row")
+    for held in (True, False):
+        shown = teller(overtaken, held=held)
+        assert shown.health(view_of(overtaken)).problems == [starved]
+        assert shown.status(view_of(overtaken), None).waits == starved
+        assert shown.rollup(view_of(overtaken)).reason == starved
+    overtaken.tell("pause")
+    assert waits_of(overtaken.lane) == "B-1 (block 1): paused"
 
 
 def test_a_status_says_what_is_known_here() -> None:

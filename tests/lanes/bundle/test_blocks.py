@@ -917,3 +917,47 @@ def test_what_came_in_before_others_moved_the_line_may_be_in_any_of_their_blocks
     intents = [replace(first, accepted_ms=doubted_ms + late) for late in (0, 1)]
     assert known_of(stage.lane, 12, intents) == 3
     assert known_of(stage.lane, 12, intents[1:]) == 11, "two of its own are open"
+
+
+# What is taken out.
+
+
+DOUBTFUL = "a transaction may have been executed in blocks 2 to 9; put them back, or cancel it"
+
+
+def test_what_keeps_its_block_from_being_built_is_taken_back_and_the_others_go_on() -> None:
+    stage = Stage()
+    names = stage.accept(3)
+    stage.pull()
+    for _ in range(HELP_TRIES_MAX):
+        stage.not_built(DOUBTFUL, needs_help=True)
+        stage.tick(60_000)
+    assert stage.lane.head.mode == "halted"
+    stage.tell("cancel", names[1])
+    assert stage.statuses() == ["", "cancelled", ""]
+    assert stage.take(BuildBlock) == [], "nothing is built before the lane is resumed"
+    slot = stage.named(1)
+    assert (slot.count, slot.size) == (2, sum(stage.accepted[names[one]].size() for one in (0, 2)))
+    assert (slot.tries, slot.wait_reason) == (HELP_TRIES_MAX, DOUBTFUL)
+    stage.tell("resume")
+    (order,) = stage.take(BuildBlock)
+    assert (order.intents, order.order) == ((names[0], names[2]), slot.order)
+    stage.post(stage.built(order))
+    inside = [member.intent for member in stage.lane.members[slot.id]]
+    assert (stage.named(1).building, inside) == (False, [names[0], names[2]])
+    stage.check_places()
+
+
+@pytest.mark.parametrize("valid_ms", [None, 1])
+def test_the_only_transaction_of_a_block_that_cannot_be_built_is_taken_back(
+    valid_ms: int | None,
+) -> None:
+    stage = Stage()
+    (name,) = stage.accept(1, valid_until_ms=valid_ms)
+    stage.pull()
+    stage.not_built(DOUBTFUL, needs_help=True)
+    stage.tell("cancel", name)
+    assert stage.statuses() == ["cancelled"]
+    assert (stage.lane.slots, stage.lane.returned, stage.lane.bound) == ({}, {}, {})
+    assert stage.lane.head.settled_count == 1
+    stage.check_places()

@@ -262,6 +262,20 @@ def test_what_went_back_to_the_pool_is_taken_back() -> None:
     stage.check_places()
 
 
+def test_what_is_in_a_block_that_could_not_be_built_is_taken_back() -> None:
+    stage = Stage()
+    names = stage.accept(2)
+    stage.pull()
+    stage.tell("cancel", names[0])
+    assert refusals(stage) == ["it is in a block, which never changes"], "it is being executed"
+    stage.not_built("no disk")
+    stage.tell("cancel", names[0])
+    assert stage.statuses() == ["cancelled", ""]
+    stage.run(8)
+    assert stage.statuses() == ["cancelled", "confirmed"]
+    stage.check_places()
+
+
 def test_a_cancel_while_it_drains_counts() -> None:
     stage = submitted()
     names = stage.accept(1)

@@ -6,10 +6,12 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 
 from laneway.core.outcome import Status
 from laneway.lanes.bundle import show
+from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.lane import OPEN_BYTES_FULL
-from laneway.lanes.bundle.limits import OVERTAKEN_MIN, STUCK_TRIES_MIN
+from laneway.lanes.bundle.limits import OVERTAKEN_MIN, STUCK_TRIES_MIN, UNSEEN_LOOKS_MIN
 from laneway.lanes.bundle.rows import BundleHead, Fact, FactKind
 from laneway.lanes.bundle.show import describe, picture, read_head, sight, wait_reason
+from laneway.lanes.common.heads import encode
 from laneway.lanes.common.values import ModeChanged
 
 
@@ -61,6 +63,26 @@ def test_a_lane_that_builds_nothing_for_a_while_is_called_stuck_with_the_reason(
     assert show.stuck(BundleHead(overtaken=OVERTAKEN_MIN)) == "", "nothing waits"
     stage.build()
     assert show.stuck(read_head(stage.head)) == ""
+
+
+def test_a_lane_that_cannot_see_its_chain_for_a_while_is_called_stuck_with_the_reason() -> None:
+    stage = queued()
+    blind = "the chain cannot be looked at: nobody answers"
+    for _ in range(UNSEEN_LOOKS_MIN):
+        assert show.stuck(read_head(stage.head)) == ""
+        stage.tick(60_000)
+        stage.blind()
+        stage.post(v.HeadChanged(stage.now_ms))
+    assert show.stuck(read_head(stage.head)) == show.unseen(stage.lane.head) == blind
+    stage.look()
+    assert show.stuck(read_head(stage.head)) == ""
+
+
+def test_a_lane_that_others_overtake_again_and_again_says_so_in_its_state() -> None:
+    head = BundleHead(overtaken=OVERTAKEN_MIN, open_count=1, waits="no gap")
+    assert describe(encode(head)).reason == show.starved(head) == show.stuck(head)
+    unseen = replace(head, look_reason="nobody answers")
+    assert describe(encode(unseen)).reason == show.unseen(unseen)
 
 
 def test_a_transaction_is_where_its_block_is() -> None:

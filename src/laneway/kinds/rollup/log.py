@@ -245,7 +245,7 @@ def dropped(record: v.BlockDropped, marks: Marks) -> Line:
 
 def shrunk(record: v.BlockShrunk, marks: Marks) -> Line:
     fields = block(record.slot, marks, txCount=len(record.members), reason=record.reason)
-    return logging.WARNING, "Queue: Block cannot be built, begun again with half of it", fields
+    return logging.WARNING, "Queue: Block cannot be built, begun again with less in it", fields
 
 
 def line_moved(record: v.LineMoved, _marks: Marks) -> Line:

@@ -174,7 +174,7 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
             problems.append(f"{head.drops} blocks were dropped since one was accumulated")
         place = self.account(view.tail.lane)
         unwell = show.stuck(head) if place is None else place.unwell(head)
-        if unwell and head.mode != "halted":  # Of which the state says the same.
+        if unwell not in ("", *problems) and head.mode != "halted":  # The state says the same.
             problems.append(unwell)
         if place is not None and place.closed is not None and not place.closed.is_unfit:
             problems.append(place.why_closed())
@@ -272,9 +272,12 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
 
 
 def waits_of(lane: BundleLane) -> str:
-    """Why the lowest block that is not submitted waits, or the lane as a whole."""
+    """Why the lane as a whole waits, or the lowest block that is not submitted."""
     if lane.head.look_reason:
         return show.unseen(lane.head)
+    starved = show.starved(lane.head)
+    if starved and not show.stopped(lane.head):
+        return starved
     for slot in lane.in_order():
         if show.STATUSES[slot.word] is Status.QUEUED:
             return f"{slot.bundle_id()} (block {slot.number}): {show.wait_reason(lane, slot)}"

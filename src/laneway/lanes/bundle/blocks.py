@@ -8,6 +8,7 @@ they are tried after pauses that grow, and not for ever.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from laneway.core.ids import IntentId
 from laneway.core.intent import IntentRow
 from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.reason import BEFORE_REMEDY, clip
@@ -299,6 +300,26 @@ def shrink(draft: DecisionDraft, slot: Slot, reason: str) -> None:
     reason = clip(reason, REASON_KEPT_BYTES_MAX)
     draft.say(r.BlockShrunk(slot.id, lane.head.order_next, chosen, reason))
     draft.order(build(lane, lane.slots[slot.id], lane.intents))
+
+
+def is_changeable(slot: Slot) -> bool:
+    """Whether a block could not be built, and is not being executed: nobody has seen it."""
+    return slot.building and slot.retry_ms is not None
+
+
+def take_out(draft: DecisionDraft, slot: Slot, intent: IntentId) -> None:
+    """Give one transaction of such a block back to the pool. The others are tried when all of them
+    would have been, and not before the lane runs."""
+    lane = draft.lane
+    left = tuple([one for one in lane.members[slot.id] if one.intent != intent])
+    if not left:
+        # Nothing was found out about it, also if its time is over.
+        alone = tuple([replace(one, verdict="") for one in lane.members[slot.id]])
+        draft.say(r.BlockUnmade(slot.id, alone, draft.now_ms))
+        return
+    assert slot.retry_ms is not None
+    draft.say(r.BlockShrunk(slot.id, lane.head.order_next, left, slot.wait_reason))
+    draft.change(r.BuildDelayed(slot.id, slot.retry_ms, slot.tries, slot.wait_reason, slot.helps))
 
 
 def halt(draft: DecisionDraft, reason: str) -> None:

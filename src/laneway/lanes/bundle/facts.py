@@ -52,7 +52,7 @@ WRONG_BLOCK = ("WRONG_PARENT", "OTHER_BLOCK_APPLIED")
 HOPELESS = (*WRONG_BLOCK, NOT_AUTHORISED)
 """Why a service takes no version of a block that is made as this one was."""
 
-OLDER = "a node shows an older chain, or another one"
+OLDER = "a node shows an older chain, or another one; name nodes of its chain, or another database"
 
 
 def judge_look(draft: DecisionDraft, event: ChainLooked) -> None:

@@ -269,6 +269,8 @@ def fold_head(lane: BundleLane, record: OfHead) -> Touched:
         case r.LookBegun():
             head.looking, head.look_ms = True, None
         case r.LookEnded(look_ms=look_ms, clock=clock, reason=reason):
+            # One that was only brought forward came back with nothing new.
+            head.look_tries = head.look_tries + head.looking if reason else 0
             head.looking, head.look_ms, head.look_reason = False, look_ms, reason
             head.clock = head.clock if clock is None else clock
         case r.LineMoved(number=number, foreign=foreign, at_ms=at_ms):

@@ -57,6 +57,10 @@ STUCK_TRIES_MIN = 4
 """Times in a row that a builder could not build the block that waits before the lane is called
 unwell: a quarter of a minute, longer than a node's restart takes."""
 
+UNSEEN_LOOKS_MIN = 16
+"""Looks in a row that came back with nothing before the lane is called unwell: a quarter of a
+minute of those that fail at once, and longer of those that wait for an answer."""
+
 OVERTAKEN_MIN = 8
 """Times in a row that another deployment was quicker before the lane is called unwell: two that
 share a service fairly are not overtaken as often, and where one starves it takes some ten slots."""

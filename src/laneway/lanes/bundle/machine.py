@@ -12,7 +12,15 @@ from typing import assert_never
 from laneway.core.ids import LaneId
 from laneway.core.rows import Command
 from laneway.lanes.bundle import values as v
-from laneway.lanes.bundle.blocks import build, claim_offered, judge_block, judge_not_built, wants
+from laneway.lanes.bundle.blocks import (
+    build,
+    claim_offered,
+    is_changeable,
+    judge_block,
+    judge_not_built,
+    take_out,
+    wants,
+)
 from laneway.lanes.bundle.clock_back import notice
 from laneway.lanes.bundle.draft import Decision, DecisionDraft
 from laneway.lanes.bundle.facts import judge_failed, judge_look
@@ -170,13 +178,18 @@ def judge_command(draft: DecisionDraft, command: Command) -> None:
 
 
 def cancel(draft: DecisionDraft, command: Command) -> IntentDropped | CommandRefused:
-    """What is in no block is taken back; a block that is sealed never changes."""
+    """What is in no block is taken back, or in one that could not be built, which it may be the
+    cause of; a block that is sealed never changes."""
     lane = draft.lane
     unfit = unfit_cancel(command)
     if unfit is not None:
         return unfit
+    assert command.intent is not None
     if command.intent in lane.bound:
-        return refusal(command, "it is in a block, which never changes")
+        slot = lane.slots[lane.bound[command.intent]]
+        if not is_changeable(slot):
+            return refusal(command, "it is in a block, which never changes")
+        take_out(draft, slot, command.intent)
     if command.intent not in lane.returned and is_taken(lane.head, command):
         return refusal(command, FINAL_ALREADY)
     return cancelled(command, draft.now_ms)

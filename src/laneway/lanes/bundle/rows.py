@@ -447,3 +447,5 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     """When the lane saw that the newest of these blocks are there."""
     overtaken: int = 0
     """How often in a row others' blocks became final while transactions waited here."""
+    look_tries: int = 0
+    """How often in a row a look at the chain came back with nothing."""

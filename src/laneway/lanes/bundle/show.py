@@ -10,6 +10,7 @@ from laneway.lanes.bundle.limits import (
     SLOTS_OPEN_MAX,
     STUCK_TRIES_MIN,
     TELLS_OWED_MAX,
+    UNSEEN_LOOKS_MIN,
 )
 from laneway.lanes.bundle.packages import is_lowest_waiting, is_skewed
 from laneway.lanes.bundle.rows import BlockState, BundleHead, FactKind, Slot, Version
@@ -72,7 +73,7 @@ def describe(state: bytes) -> LaneState:
 
 def trouble(head: BundleHead) -> str:
     """What keeps a running lane back, if anything does."""
-    return unseen(head) or head.waits or unheard(head)
+    return unseen(head) or starved(head) or head.waits or unheard(head)
 
 
 def unseen(head: BundleHead) -> str:
@@ -84,18 +85,27 @@ def unheard(head: BundleHead) -> str:
 
 
 def stuck(head: BundleHead) -> str:
-    """Why no block is built for longer than a passing trouble lasts, or until a person resumes the
-    lane; empty: blocks are built."""
+    """Why no block is built, or the chain not seen, for longer than a passing trouble lasts, or
+    until a person resumes the lane; empty: blocks are built."""
     if head.mode == "halted":
         return stopped(head)
-    if head.overtaken >= OVERTAKEN_MIN and (head.open_count or head.returned_count):
-        return (
-            f"others brought blocks {head.overtaken} times in a row, and none from here came "
-            "through; stop the other deployment that builds on this service, or wait until it rests"
-        )
+    if head.look_tries >= UNSEEN_LOOKS_MIN:
+        return unseen(head)
+    if found := starved(head):
+        return found
     if head.build_tries < STUCK_TRIES_MIN:
         return ""
     return f"no block is built: {head.waits}"
+
+
+def starved(head: BundleHead) -> str:
+    """That another deployment is quicker, again and again; empty: none is, or nothing waits."""
+    if head.overtaken < OVERTAKEN_MIN or not (head.open_count or head.returned_count):
+        return ""
+    return (
+        f"others brought blocks {head.overtaken} times in a row, and none from here came "
+        "through; stop the other deployment that builds on this service, or wait until it rests"
+    )
 
 
 def stopped(head: BundleHead) -> str:

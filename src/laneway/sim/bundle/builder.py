@@ -20,7 +20,7 @@ from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
 from laneway.core.ids import IntentId
 from laneway.core.jam import Context, JamHead
 from laneway.jam.service.values import ServiceHead
-from laneway.lanes.bundle.rows import Tell
+from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion
 from laneway.ports import ExecutedBlock, MadePackage
 from laneway.rollups.rules import SealedBlock
@@ -153,6 +153,9 @@ class SimBuilder:
             if order.parent_root and order.parent_root != below.post_root:
                 raise BuildFailed(f"block {below.number} left another state than is ordered")
             made = self._world.maker.execute(order, (below.hash, below.post_root), done)
+            refused = [one.intent for one in made.judged if one.verdict == ExecutionVerdict.REFUSED]
+            if refused:
+                self._check_others(order, parent, refused)
             if made.payload:
                 body = decode_body(made.payload)
                 self._snapshots.put(Snapshot(sealed(body, made.block), body, None))

@@ -165,7 +165,7 @@ class RollupLaws(WorldLaws):
         """Final answers are true of the final chain, and of nothing else."""
         network, maker = self._world.network, self._world.maker
         for number, record in enumerate(network.line(network.final().header_hash), 1):
-            for request in maker.blocks[record.block].inside:
+            for index, request in enumerate(maker.blocks[record.block].inside):
                 if request.data != wish.data:
                     continue
                 if record.block in maker.foreign and self._is_taken_back(wish, result, record):
@@ -177,8 +177,11 @@ class RollupLaws(WorldLaws):
                     raise LawBroken(f"{wish.data} is {word} in block {number}, told {shown}")
                 is_foreign = record.block in maker.foreign
                 self._world.seen["settled by a foreign block's receipt"] += is_foreign
-                if decode_history(result.history).finished.block != record.block:
+                told = decode_history(result.history)
+                if told.finished.block != record.block:
                     raise LawBroken(f"{wish.data} is in another block than it is told")
+                if (told.index, told.finished.package_hash) != (index, record.package_hash):
+                    raise LawBroken(f"{wish.data} is told another place or package")
                 return
         if result.status not in UNDONE:
             raise LawBroken(f"{wish.data} is {result.status}, and in no block")
