@@ -20,7 +20,7 @@ from tests.free_ports import free_port
 
 from laneway.devnets.evm.node.anvil import anvil_program
 
-START_S_MAX = 30.0
+START_S_MAX = 90.0
 SAY_S_MAX = 30.0
 CHAIN_ID = 31_337
 

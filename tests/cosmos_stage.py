@@ -58,7 +58,7 @@ class Stage(NamedTuple):
 
     async def until(self, intent: str, *words: str) -> Any:
         """The transaction, once its status is one of these."""
-        for _ in range(400):
+        for _ in range(6_000):
             tx = (await self.client.get(f"/v1/transactions/{intent}")).body
             if tx["status"] in words:
                 return tx
@@ -67,7 +67,7 @@ class Stage(NamedTuple):
 
     async def finish(self, intent: str) -> Any:
         """Its end, in the next blocks."""
-        for _ in range(200):
+        for _ in range(3_000):
             self.chain.produce()
             tx = (await self.client.get(f"/v1/transactions/{intent}")).body
             if tx["final"]:
@@ -81,7 +81,7 @@ class Stage(NamedTuple):
 
     async def lane(self, **wanted: object) -> Any:
         """The account's part of its lane, once it is so."""
-        for _ in range(400):
+        for _ in range(6_000):
             lane = (await self.client.get("/v1/lanes/cosmos:dev")).body
             found: Any = lane["cosmos"]
             if all(found[name] == value for name, value in wanted.items()):

@@ -39,7 +39,7 @@ PORT = re.compile(r"(127\.0\.0\.1:|--port )(\d+)")
 SERVER_PORT = "8547"
 INTERRUPTED = 128 + signal.SIGINT
 LINE_S_MAX = 120.0
-END_S_MAX = 30.0
+END_S_MAX = 90.0
 
 
 class Block(NamedTuple):

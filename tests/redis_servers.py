@@ -18,7 +18,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from tests.free_ports import free_port
 
-START_S_MAX = 20.0
+START_S_MAX = 90.0
 SLOTS = 16_384
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")

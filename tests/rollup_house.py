@@ -30,7 +30,7 @@ from laneway.wiring.store import open_store
 
 R = TypeVar("R")
 SLOT_MS = 200
-SEEN_S_MAX = 20.0
+SEEN_S_MAX = 60.0
 QUICK = BundleSettings(
     slot_ms=SLOT_MS,
     block_interval_ms=10,
@@ -143,7 +143,7 @@ class House:
         turn()
 
     async def pass_slots(
-        self, turn: Callable[[], object], is_so: Callable[[], bool], slots_max: int = 60
+        self, turn: Callable[[], object], is_so: Callable[[], bool], slots_max: int = 300
     ) -> None:
         """Timeslots until something is so."""
         for _ in range(slots_max):
@@ -152,9 +152,19 @@ class House:
             await self.pass_slot(turn)
         raise AssertionError(f"not in {slots_max} slots: {self.picture()}")
 
-    async def until(self, is_so: Callable[[], bool], slots_max: int = 100) -> None:
+    async def until(self, is_so: Callable[[], bool], slots_max: int = 300) -> None:
         """The same while no slot has a block."""
         await self.pass_slots(lambda: None, is_so, slots_max)
+
+    async def until_notified(self) -> None:
+        """Until the builder and the rollup's owner know all that became true: they are notified
+        after the record of it."""
+
+        def is_so() -> bool:
+            lane = self.held()
+            return lane is None or not lane.tells
+
+        await self.until(is_so)
 
     def _has_seen(self) -> bool:
         """Without an open block it looks at nothing."""

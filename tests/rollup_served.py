@@ -59,7 +59,7 @@ class Stage(NamedTuple):
 
     async def until(self, intent: str, *words: str) -> Any:
         """The transaction, once its status is one of these."""
-        for _ in range(1_000):
+        for _ in range(6_000):
             tx = (await self.client.get(f"/v1/transactions/{intent}")).body
             if tx["status"] in words:
                 return tx

@@ -18,7 +18,7 @@ import pytest
 POSTGRES_USER = "postgres"
 """Whom Debian's package makes; PostgreSQL refuses to run as root."""
 
-START_S_MAX = 30
+START_S_MAX = 90
 SETTINGS = {
     "listen_addresses": "",
     "fsync": "on",

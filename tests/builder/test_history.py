@@ -46,7 +46,7 @@ async def without_past(site: Site, path: str, blocks: int = BLOCKS) -> Hands:
         await hand.land(site.transfer(nonce))
         await hand.builder.notified(hand.settle())
         if nonce in (0, blocks - 1):
-            wait_for_state(path, nonce + 1)
+            wait_for_state(hand.builder, nonce + 1)
     await hand.builder.aclose()
     delete(path)
     files = StateFiles(path)
@@ -207,12 +207,12 @@ def test_a_file_that_is_put_back_keeps_what_it_knows_when_it_goes_on_from_a_stat
             await hand.builder.notified(hand.settle())
         await hand.builder.aclose()
         later = Hands(site, await site.builder(path, state_blocks=BLOCKS - 1), hand.chain)
-        wait_for_state(path, 1)
+        wait_for_state(later.builder, 1)
         later.tip, later.final_count = hand.tip, 2
         for nonce in range(2, BLOCKS):
             await later.land(site.transfer(nonce))
             await later.builder.notified(later.settle())
-        wait_for_state(path, BLOCKS)
+        wait_for_state(later.builder, BLOCKS)
         await later.builder.aclose()
         delete(path)
         Path(path + "-old").rename(path)

@@ -2,7 +2,6 @@
 beside the file that the chain confirms, and from nothing else."""
 
 import logging
-import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,6 +15,7 @@ from tests.builder.test_sync import Bent
 from tests.rollups.log_kind import LogBlock, LogKind, LogRules, LogState
 
 from laneway.builder import opening
+from laneway.builder.builder import ChainedBuilder
 from laneway.builder.opener import open_builder
 from laneway.builder.packages import Authorizer
 from laneway.builder.recall import StateUnproven
@@ -52,16 +52,12 @@ def raw(site: Site, number: int) -> bytes:
     return site.transfer(number) if site.kind.name == "ledger" else b"line %d" % number
 
 
-LONG_S = 60.0
-
-
-def wait_for_state(path: str, number: int) -> None:
-    """Until the thread that writes it is done."""
-    for _ in range(6_000):
-        if StateFiles(path).numbers()[:1] == [number]:
-            return
-        time.sleep(0.01)
-    pytest.fail(f"no state after block {number}")
+def wait_for_state(builder: ChainedBuilder[Any, Any], number: int) -> None:
+    """Until the thread that writes it is done, unless it was there before. Its name is no sign of
+    that: until the folder is on the disk too no other state is begun."""
+    if builder._keeper._writing is not None:
+        builder._keeper._writing.result(60)
+    assert builder._shelf.states.numbers()[:1] == [number]
 
 
 async def grown(site: Site, path: str, blocks: int = BLOCKS) -> Hands:
@@ -71,10 +67,7 @@ async def grown(site: Site, path: str, blocks: int = BLOCKS) -> Hands:
         await hand.land(raw(site, number))
         await hand.builder.notified(hand.settle())
         if number % 2 == 0:
-            wait_for_state(path, number + 1)
-            writing = hand.builder._keeper._writing
-            assert writing is not None
-            writing.result(LONG_S)  # It has its name; until it is durable no other one is begun.
+            wait_for_state(hand.builder, number + 1)
     await hand.builder.aclose()
     assert StateFiles(path).numbers() == [7, 5][: blocks // 2]
     return hand
@@ -279,7 +272,7 @@ def test_a_state_of_a_chain_that_began_anew_is_left_out(
         hand.settle()
         builder = await site.builder(path)
         assert builder.heads.final.sealed.hash == site.head().block
-        wait_for_state(path, 1)
+        wait_for_state(builder, 1)
         await builder.aclose()
         assert StateFiles(path).numbers() == [1], "its own, and none of the other chain"
 
@@ -325,13 +318,13 @@ def test_an_old_file_goes_on_from_a_state_when_no_node_has_the_next_block(
         await old.builder.aclose()
         file = Path(path).read_bytes()
         hand = Hands(site, await site.builder(path, state_blocks=2), old.chain)
-        wait_for_state(path, 1)
+        wait_for_state(hand.builder, 1)
         hand.tip, hand.final_count = old.tip, 1
         for number in range(1, BLOCKS):
             await hand.land(site.transfer(number))
             await hand.builder.notified(hand.settle())
             if number % 2 == 0:
-                wait_for_state(path, number + 1)
+                wait_for_state(hand.builder, number + 1)
         await hand.builder.aclose()
         delete(path)
         Path(path).write_bytes(file)

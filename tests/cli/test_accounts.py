@@ -131,7 +131,7 @@ def test_what_was_mined_is_shown_beside_what_was_asked(
 
 def until_attempts(terminal: Terminal, intent: str, count: int) -> None:
     """Wait until a transaction has this many attempts, the last of them at a node."""
-    for _ in range(400):
+    for _ in range(3_000):
         (shown,) = terminal.json("tx", "show", intent)
         tries = shown["evm"]["attempts"]
         if len(tries) == count and "taken" in tries[-1]["nodes"].values():

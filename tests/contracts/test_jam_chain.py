@@ -773,7 +773,7 @@ def test_an_answer_that_is_lost_leaves_the_package_unknown(told: Told) -> None:
     async def story(world: World) -> None:
         made = await world.pack()
         world.relay.lost.add("submitWorkPackage")
-        chain = Jip2Chain([JamPlace(world.relay.url)], submit_ms=100)
+        chain = Jip2Chain([JamPlace(world.relay.url)], submit_ms=1_000)
         submission = await chain.submit(made.package, (0, 1))
         await chain.aclose()
         assert submission.outcome() is Outcome.UNKNOWN

@@ -23,7 +23,7 @@ BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 KEY = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
 ETHER = 10**18
-START_S_MAX = 30.0
+START_S_MAX = 90.0
 
 
 def blocks(language: str) -> list[str]:
@@ -33,7 +33,7 @@ def blocks(language: str) -> list[str]:
 def ask(url: str, method: str, *params: object) -> Any:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.loads(answer.read())["result"]
 
 

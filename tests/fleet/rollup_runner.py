@@ -9,6 +9,7 @@ submitted while another one with the same transfers could land.
 import asyncio
 import signal
 import sys
+from bisect import bisect
 from pathlib import Path
 from time import monotonic
 
@@ -190,6 +191,9 @@ class FleetSoak(RollupSoak):
         report.takeovers = sum(before[1] != after[1] for before, after in pairs)
         for at_s, pid in self.sent:
             around = {held for seen_s, held in self.held if abs(seen_s - at_s) < HOLDER_S}
+            # Whoever was seen last before and first after it, however long a busy machine paused.
+            place = bisect(self.held, (at_s, pid))
+            around |= {held for _, held in self.held[max(place - 1, 0) : place + 1]}
             if pid not in around:
                 report.problems.append(f"{pid} submitted, and {around} held the lane")
 

@@ -49,7 +49,7 @@ async def main(folder: Path) -> None:
         # Commands: those of all kinds, and its own.
         await lw.pause("counter:a", reason="a look")
         waits = await lw.submit("counter:a", {"add": 1}, key="waits")
-        for _ in range(200):
+        for _ in range(3_000):
             if (await lw.lane("counter:a")).state == "paused":
                 break
             await asyncio.sleep(0.02)
@@ -64,7 +64,7 @@ async def main(folder: Path) -> None:
         # An answer that is not known is asked for, and never done twice.
         (folder / "counters" / "b").mkdir()
         stuck = await lw.submit("counter:b", {"add": 7}, key="stuck")
-        for _ in range(200):
+        for _ in range(3_000):
             if (await lw.show(stuck.id)).status == "submitted":
                 break
             await asyncio.sleep(0.02)

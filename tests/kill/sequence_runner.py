@@ -29,7 +29,7 @@ from laneway.devnets.cosmos.model.mempool import MempoolRules
 from laneway.devnets.cosmos.model.verdicts import OK, AppVerdict
 
 WORKER = Path(__file__).parent / "sequence_worker.py"
-READY_S_MAX = 30.0
+READY_S_MAX = 90.0
 STARTUP_S_MAX = 0.8
 STALL_S_MAX = 60.0
 BLOCK_MS = 150

@@ -69,7 +69,7 @@ async def results(handles: list[Handle]) -> list[Settled]:
 
 async def eventually(question: Callable[[], Awaitable[T]], answer: Callable[[T], bool]) -> T:
     """Ask until the answer is right; what is asked about moves by itself."""
-    for _ in range(2_000):
+    for _ in range(12_000):
         found = await question()
         if answer(found):
             return found

@@ -130,7 +130,7 @@ def test_a_chain_that_began_anew_is_named_and_an_operator_goes_on_there(tmp_path
     async def after(stage: Stage) -> None:
         await asyncio.sleep(0.2)
         tx = await stage.send()
-        for _ in range(400):
+        for _ in range(6_000):
             lane = (await stage.client.get("/v1/lanes/cosmos:dev")).body
             if lane["state"] == "halted":
                 break

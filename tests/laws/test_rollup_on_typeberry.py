@@ -144,6 +144,7 @@ def test_packages_go_from_queued_to_finalised() -> None:
     async def story(world: World, house: House) -> None:
         jobs = await house.submit([b"one", b"two", b"three"])
         await house.pass_slots(world.produce, lambda: house.is_done(jobs))
+        await house.until_notified()
         assert house.words(1) == house.words(2) == WAY
         assert house.statuses(jobs) == ["confirmed"] * 3
         told_of = [(one.word, one.number) for one in house.heard]
@@ -223,6 +224,7 @@ def test_chained_packages_are_in_flight_together_and_accumulate_in_their_order()
 
         await house.pass_slots(refused, lambda: house.inflight() == 2)
         await house.pass_slots(world.produce, lambda: house.is_done(jobs))
+        await house.until_notified()
         (first,), (second,) = house.versions(1), house.versions(2)
         (one,), (two,) = reported(world, first), reported(world, second)
         assert height(world, one) <= height(world, two)

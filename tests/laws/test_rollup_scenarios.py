@@ -33,7 +33,7 @@ from laneway.rollups.receipts import At
 
 pytestmark = pytest.mark.slow
 
-STORY_S_MAX = 90
+STORY_S_MAX = 240
 CORES = 6
 SIX = replace(
     TINY, core_count=CORES, validator_count=3 * CORES, recovery_count=TINY.recovery_count * 3
@@ -136,6 +136,7 @@ async def a_fork_takes_an_accumulation_back(stage: Stage) -> None:
     step()
     await house.until(lambda: stage.offers(package) > offers)
     await house.pass_slots(step, lambda: house.is_done(jobs))
+    await house.until_notified()
     (_, kept) = stage.watch.reports(package)
     assert kept != lost
     assert stage.is_on_chain(package)
@@ -198,6 +199,7 @@ async def five_are_in_flight_and_one_guarantee_is_hidden(stage: Stage, order: Or
 
 async def all_is_well(stage: Stage) -> None:
     house, made = stage.house, stage.purse.made
+    await house.until_notified()
     audit = stage.judge.audit(made)
     assert audit.problems == []
     assert audit.total == len(made) == (1 + INFLIGHT) * BLOCK_TXS

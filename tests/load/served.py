@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from laneway.demo.worker import is_ours
 
-READY_S_MAX = 30.0
-STOP_S_MAX = 20.0
+READY_S_MAX = 90.0
+STOP_S_MAX = 60.0
 """A server starts in a second and stops in a tenth of it; the rest is a busy machine."""
 
 

@@ -14,9 +14,9 @@ from laneway.rollups.ledger.transfer import TRANSFER
 NAME = "poisoned"
 RAISES, LAGS = 666_001, 666_002
 """Amounts of transfers for which executing a block raises, or takes too long."""
-BUILD_S_MAX = 1.0
-LAG_S = 2.0
-RAISED, LATE = "raised ValueError", "takes longer than 1 s"
+BUILD_S_MAX = 2.0
+LAG_S = 4.0
+RAISED, LATE = "raised ValueError", "takes longer than 2 s"
 """What a refusal of such a transfer says."""
 
 MODULE = "laneway_poisoned"

@@ -76,7 +76,7 @@ async def send(client: Client, lane: str = LANE, to: str = TO, **more: Any) -> A
 
 async def until(client: Client, intent: str, *words: str) -> Any:
     """The transaction, once its status is one of these."""
-    for _ in range(400):
+    for _ in range(3_000):
         tx = (await client.get(f"/v1/transactions/{intent}")).body
         if tx["status"] in words:
             return tx
@@ -178,7 +178,7 @@ def test_what_is_out_is_taken_back_by_a_no_op_at_its_nonce_and_never_by_a_hole(
             assert f"no-op takes its place at nonce {out['nonce']}" in heard.body["effect"]
             again = await act(client, first, "cancel")
             assert (again.status, again.code) == (409, "command_refused")
-            for _ in range(200):
+            for _ in range(3_000):
                 shown = (await client.get(f"/v1/transactions/{first}")).body
                 if len(shown["evm"]["attempts"]) == 2 and all(
                     "taken" in one["nodes"].values() for one in shown["evm"]["attempts"]
@@ -270,7 +270,7 @@ def test_a_bump_and_a_replacement_are_dearer_attempts_at_the_same_nonce(
 
 
 async def attempts(client: Client, intent: str, count: int) -> None:
-    for _ in range(300):
+    for _ in range(3_000):
         tx = (await client.get(f"/v1/transactions/{intent}")).body
         tries = tx["evm"]["attempts"]
         if len(tries) == count and "taken" in tries[-1]["nodes"].values():
@@ -283,7 +283,7 @@ def test_a_parked_one_says_so_and_can_still_be_taken_back(node: Anvil, tmp_path:
     async def main() -> None:
         async with running(node, tmp_path) as (_, client):
             intent = (await send(client, max_fee_per_gas="1"))["id"]
-            for _ in range(200):
+            for _ in range(3_000):
                 tx = (await client.get(f"/v1/transactions/{intent}")).body
                 if tx["reason"].startswith("parked_by_cap"):
                     break
@@ -325,7 +325,7 @@ def test_a_lane_is_paused_drained_resumed_and_shows_its_health(node: Anvil, tmp_
             drained = await client.post(f"{lane}/drain", WHY | {"mode": "running"})
             assert drained.body["lane"]["state"] == "draining"
             await finish(client, node, intent)
-            for _ in range(100):
+            for _ in range(3_000):
                 shown = (await client.get(lane)).body
                 if shown["state"] == "paused":
                     break
@@ -484,7 +484,7 @@ def test_a_nonce_that_another_used_is_told_and_the_intent_lands_at_the_next(
             node.say("eth_sendRawTransaction", "0x" + raw.hex())
             done = await finish(client, node, intent)
             assert (done["status"], done["nonce"]) == ("confirmed", out["nonce"] + 1)
-            for _ in range(100):
+            for _ in range(3_000):
                 told = b"".join(heard).decode()
                 if "transaction.confirmed" in told:
                     break

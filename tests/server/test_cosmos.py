@@ -232,7 +232,7 @@ def test_a_lane_is_paused_drained_resumed_and_shows_its_health(tmp_path: Path) -
             drained = await client.post(f"{lane}/drain", WHY | {"mode": "running"})
             assert drained.body["lane"]["state"] == "draining"
             await stage.finish(txs[3])
-            for _ in range(200):
+            for _ in range(3_000):
                 shown = (await client.get(lane)).body
                 if shown["state"] == "paused":
                     break

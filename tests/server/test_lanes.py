@@ -114,7 +114,7 @@ def test_a_lane_that_cannot_follow_says_why() -> None:
             up.laneway.host.execute = lost  # type: ignore[method-assign]
             sent = await client.send()
             lane: dict[str, Any] = {}
-            for _ in range(200):
+            for _ in range(6_000):
                 lane = (await client.get("/v1/lanes/contract:Qm1")).body
                 if lane["state"] == "halted":
                     break

@@ -193,7 +193,7 @@ def cli(redis: Server, *words: str) -> Any:
     program = shutil.which("redis-cli")
     assert program, "the tests need 'redis-cli', which comes with redis-server"
     command = [program, "-p", str(redis.port), "-3", "--json", *words]
-    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return json.loads(told)
 
 

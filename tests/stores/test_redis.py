@@ -60,7 +60,7 @@ def run(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 async def until(call: Callable[[], "asyncio.Future[Any]"]) -> Any:
     """Ask until the store is there again, as the engine does."""
-    for _ in range(400):
+    for _ in range(3_000):
         try:
             return await call()
         except (StoreBusy, StoreUnknown):

@@ -402,7 +402,7 @@ def test_a_commit_whose_answer_was_lost_is_shown_once() -> None:
                 lost += isinstance(answer, Exception)
                 if not isinstance(answer, Exception):
                     continue
-            for _ in range(200):
+            for _ in range(3_000):
                 try:
                     await teller.tell(step)
                     break

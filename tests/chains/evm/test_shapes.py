@@ -162,7 +162,7 @@ def test_a_node_whose_answers_cannot_be_read_is_named_until_they_can(what: str) 
             assert named.trouble == UNREADABLE
             assert "answers what cannot be read" in named.words()
             await asked.ask([LATEST])
-            await chain.probe(1_000, 0)
+            await chain.probe(10_000, 0)
             assert chain.standings() == [named], "what else it answers does not help"
             assert not asked.is_resting(), "and it is offered what is signed"
             node.said = Node(**SAID).said
@@ -198,7 +198,7 @@ def test_what_could_not_be_read_long_ago_says_nothing_of_a_node_that_answers(
             await ask_all(chain, "fees")
             assert chain.standings()[0].trouble
             monkeypatch.setattr(endpoint, "UNREAD_KEPT_MS", -1)
-            await chain.probe(1_000, 0)
+            await chain.probe(10_000, 0)
             assert not chain.standings()[0].trouble
 
     run(story)

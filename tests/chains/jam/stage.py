@@ -23,7 +23,7 @@ SERVICE = 1
 PACKAGE = blake2b(b"package")
 SENT = Package(encoded=b"package")
 PACE = PollPace(poll_ms=10, silence_ms=2_000, resubscribe_ms=50)
-WAIT_S = 10.0
+WAIT_S = 30.0
 
 TINY = {"slot_period_sec": 6, "epoch_period": 12, "max_lookup_anchor_age": 24, "core_count": 2}
 
@@ -170,7 +170,7 @@ async def served(
 
 def run(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await story()
 
     asyncio.run(bounded())

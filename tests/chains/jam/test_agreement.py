@@ -64,7 +64,7 @@ def test_one_node_of_three_changes_nothing_of_the_head(lie: str, place: int) -> 
     async def story() -> None:
         nodes = [honest(), honest()]
         nodes.insert(place, LIES[lie]())
-        async with served(nodes, slot_ms=200) as (chain, _):
+        async with served(nodes, slot_ms=6_000) as (chain, _):
             for _ in range(4):
                 head = await chain.head()
                 # A liar may pass as a node that lags, which is of no consequence.
@@ -112,7 +112,7 @@ def test_what_a_node_said_of_a_slot_is_not_kept_when_others_know_better() -> Non
 
     async def story() -> None:
         liar = honest(f"{SLOTS} z{LAST_SLOT}")
-        async with served([liar, honest(), honest()], slot_ms=200) as (chain, stubs):
+        async with served([liar, honest(), honest()], slot_ms=6_000) as (chain, stubs):
             for stub in stubs[1:]:
                 await stub.stop()
             await chain.head()
@@ -122,7 +122,7 @@ def test_what_a_node_said_of_a_slot_is_not_kept_when_others_know_better() -> Non
             async with asyncio.timeout(10):
                 best = None
                 while best != ref("a11"):
-                    await chain.probe(500, 0)
+                    await chain.probe(5_000, 0)
                     with suppress(NodeLags):  # Once, for what the liar had said.
                         best = (await chain.head()).best
             assert (await chain.clock()).slot == 11
@@ -133,7 +133,7 @@ def test_what_a_node_said_of_a_slot_is_not_kept_when_others_know_better() -> Non
 def test_of_two_nodes_the_one_that_is_ahead_on_the_same_fork_is_followed() -> None:
     async def story() -> None:
         behind = Node("a0 a1 a2")
-        async with served([behind, Node("a0 a1 a2 a3")], slot_ms=200) as (chain, _):
+        async with served([behind, Node("a0 a1 a2 a3")], slot_ms=6_000) as (chain, _):
             for _ in range(2):
                 assert (await chain.look([ref("a1")], [])).head.best == ref("a3")
 
@@ -143,7 +143,7 @@ def test_of_two_nodes_the_one_that_is_ahead_on_the_same_fork_is_followed() -> No
 def test_of_two_nodes_one_that_stands_still_takes_nothing_from_the_other() -> None:
     async def story() -> None:
         long = " ".join(f"a{slot}" for slot in range(60))
-        async with served([Node(long), Node("a0 a1")], slot_ms=200) as (chain, _):
+        async with served([Node(long), Node("a0 a1")], slot_ms=6_000) as (chain, _):
             assert (await chain.head()).best == ref("a59")
 
     run(story)
@@ -174,7 +174,7 @@ def test_a_node_that_answers_nonsense_is_not_asked_for_each_head() -> None:
 
 def test_two_nodes_of_different_chains_are_named_with_what_would_help() -> None:
     async def story() -> None:
-        async with served([Node(), Node("b0 b1 b2 b3")], slot_ms=200) as (chain, _):
+        async with served([Node(), Node("b0 b1 b2 b3")], slot_ms=6_000) as (chain, _):
             with pytest.raises(NodeContradicted, match="a and b do not agree on the newest blocks"):
                 await chain.head()
 
@@ -186,7 +186,7 @@ def test_a_node_that_does_not_know_the_newest_block_yet_holds_nobody_back() -> N
 
     async def story() -> None:
         nodes = [honest(), honest(SLOTS.removesuffix(" a11")), honest()]
-        async with served(nodes, slot_ms=200) as (chain, _):
+        async with served(nodes, slot_ms=6_000) as (chain, _):
             for _ in range(3):
                 assert (await chain.look([ref("a9")], [])).head.best == ref("a11")
 
@@ -208,7 +208,7 @@ def test_one_node_of_three_accumulates_no_package(place: int) -> None:
             node.statuses = {"a9": {"Reported": {"reported_in": told("a9"), "core": 0,
                                                  "report_hash": blob(RANDOM)}}}  # fmt: skip
             node.records = node.records or {"a0": line(6)}
-        async with served(nodes, slot_ms=200) as (chain, _):
+        async with served(nodes, slot_ms=6_000) as (chain, _):
             for _ in range(4):
                 look = await chain.look([ref("a9")], [watched("a8")])
                 facts = [one.fact for seen in look.blocks for one in seen.seen]
@@ -228,7 +228,7 @@ def test_one_node_of_three_without_records_hides_no_end_for_long(place: int) -> 
         for node in nodes:
             node.records = {"a0": line(7) | {package_key(PACKAGE): U64.encode(7)}}
         nodes[place].said["serviceValue"] = None
-        async with served(nodes, slot_ms=200) as (chain, _):
+        async with served(nodes, slot_ms=6_000) as (chain, _):
             looks = [await chain.look([ref("a9")], [watched("a8")]) for _ in range(3)]
             shown = [
                 any(isinstance(one.fact, Accumulated) for one in look.blocks[-1].seen)
@@ -248,7 +248,7 @@ def test_one_node_of_three_makes_up_no_roots(place: int) -> None:
     async def story() -> None:
         nodes = [honest(), honest()]
         nodes.insert(place, honest(stateRoot=blob(RANDOM)))
-        async with served(nodes, slot_ms=200) as (chain, _):
+        async with served(nodes, slot_ms=6_000) as (chain, _):
             for _ in range(3):
                 assert (await chain.context()).state_root == header("stateRoota10")
 
@@ -381,7 +381,7 @@ def test_nobody_is_waited_for_because_a_chain_is_young() -> None:
 def test_of_two_nodes_whose_roots_differ_none_is_believed() -> None:
     async def story() -> None:
         liar = honest(stateRoot=blob(RANDOM))
-        async with served([honest(), liar], slot_ms=200) as (chain, _):
+        async with served([honest(), liar], slot_ms=6_000) as (chain, _):
             with pytest.raises(NodeContradicted, match="roots of block"):
                 await chain.context()
 
@@ -390,7 +390,7 @@ def test_of_two_nodes_whose_roots_differ_none_is_believed() -> None:
 
 def test_where_nobody_else_answers_in_time_a_node_is_believed() -> None:
     async def story() -> None:
-        async with served([honest(), honest()], slot_ms=200) as (chain, stubs):
+        async with served([honest(), honest()], slot_ms=6_000) as (chain, stubs):
             await chain.head()
             await stubs[1].stop()
             assert (await chain.context()).anchor == ref("a10")

@@ -31,7 +31,7 @@ def node(*blocks: bytes, **said: Any) -> Node:
 
 
 async def seen(nodes: list[Node], asked: LineAsked = ASKED) -> LineSeen | None:
-    async with served(nodes, slot_ms=200) as (chain, _):
+    async with served(nodes, slot_ms=6_000) as (chain, _):
         look: JamBlocksSeen = await chain.look([ref("a0")], [], 9, asked)
         return look.line
 
@@ -98,7 +98,7 @@ def test_a_node_without_any_record_of_the_service_contradicts_nobody() -> None:
 def test_where_no_other_node_can_be_asked_one_is_believed() -> None:
     async def story() -> None:
         other = node(OURS)
-        async with served([node(THEIRS), other], slot_ms=200) as (chain, stubs):
+        async with served([node(THEIRS), other], slot_ms=6_000) as (chain, stubs):
             await chain.parameters()
             await stubs[1].stop()
             look = await chain.look([ref("a0")], [], 9, ASKED)

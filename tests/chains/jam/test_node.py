@@ -70,7 +70,7 @@ def test_which_chain_it_is_most_nodes_say() -> None:
         for nodes in ([liar, Node(), Node()], [Node(), liar, Node()]):
             async with served(nodes, slot_ms=400) as (chain, _):
                 await chain.head()
-                await chain.probe(1_000, 0)
+                await chain.probe(10_000, 0)
                 assert (await chain.parameters()).core_count == 2
                 troubles = [one.trouble for one in chain.standings()]
                 assert troubles.count("wrong_chain") == 1
@@ -187,7 +187,7 @@ def test_a_node_that_answers_nothing_of_use_is_named_until_it_does(answer: objec
         odd = Node()
         async with served([Node(), odd]) as (chain, _):
             odd_node = cast(JamNode, chain.endpoints[1])
-            await chain.probe(1_000, 0)
+            await chain.probe(10_000, 0)
             for method in ("parameters", "bestBlock"):
                 odd.said[method] = lambda *_: answer
                 odd_node._greeted_s = None
@@ -198,12 +198,12 @@ def test_a_node_that_answers_nothing_of_use_is_named_until_it_does(answer: objec
                 await chain._forks.head(odd_node)
                 assert [one.trouble for one in chain.standings()] == ["", ""]
             odd.said |= {"parameters": {}, "bestBlock": answer}
-            await chain.probe(1_000, 0)
+            await chain.probe(10_000, 0)
             assert [one.trouble for one in chain.standings()] == ["", "node_unreadable"]
-            await chain.probe(1_000, 60_000)
+            await chain.probe(10_000, 60_000)
             del odd.said["bestBlock"]
-            await chain.probe(1_000, 0)
-            await chain.probe(1_000, 0)
+            await chain.probe(10_000, 0)
+            await chain.probe(10_000, 0)
             assert [one.trouble for one in chain.standings()] == ["", ""]
 
     run(story)

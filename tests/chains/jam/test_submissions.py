@@ -12,6 +12,7 @@ from tests.jip2_stub import Raw as Text
 from tests.rpc_stub import Drop, No
 
 from laneway.chains.endpoint import loop_s
+from laneway.chains.jam import node as jam_node
 from laneway.chains.jam import submissions
 from laneway.chains.jam.clock import steady_ms
 from laneway.chains.jam.node import Identity, JamNode, JamPlace
@@ -208,7 +209,15 @@ def gated(node: Node, method: str = "parameters", answer: Any = None) -> asyncio
     return gate
 
 
-def test_a_node_that_is_always_slower_than_the_others_is_offered_it_all_the_same() -> None:
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on nodes are waited for as long as a busy machine may pause."""
+    monkeypatch.setattr(jam_node, "HEDGE_MS_MIN", 10_000)
+    monkeypatch.setattr(jam_node, "HEDGE_MS_MAX", 10_000)
+
+
+def test_a_node_that_is_always_slower_than_the_others_is_offered_it_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def story() -> None:
         slow, quick = Node(), Node()
         gate = gated(slow, answer={"V1": TINY})
@@ -222,6 +231,7 @@ def test_a_node_that_is_always_slower_than_the_others_is_offered_it_all_the_same
             await until(lambda: len(sent(two)) == 1)
             await until(lambda: not chain._submissions._offers)
             # However many submissions it missed, it was sent the bytes once for them.
+            patient(monkeypatch)
             took = gated(quick, SUBMIT)
             again = asyncio.create_task(chain.submit(SENT, [0]))
             await until(lambda: len(sent(two)) == 2)
@@ -231,12 +241,15 @@ def test_a_node_that_is_always_slower_than_the_others_is_offered_it_all_the_same
     run(story)
 
 
-def test_an_offer_that_goes_on_is_answered_with_the_submission_that_takes_it_up() -> None:
+def test_an_offer_that_goes_on_is_answered_with_the_submission_that_takes_it_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def story() -> None:
         slow, quick = Node(), Node()
         gate = gated(slow, answer={"V1": TINY})
         async with served([quick, slow], slot_ms=400) as (chain, (_, two)):
             await chain.submit(SENT, [0])
+            patient(monkeypatch)
             took = gated(quick, SUBMIT)
             again = asyncio.create_task(chain.submit(SENT, [0]))
             gate.set()
@@ -309,7 +322,7 @@ def test_offers_that_go_on_are_bounded_in_count(monkeypatch: pytest.MonkeyPatch)
 
 def test_offers_that_go_on_are_bounded_in_time() -> None:
     async def story() -> None:
-        settings = {"slot_ms": 400, "submit_ms": 300, "b": PACED}
+        settings = {"slot_ms": 400, "submit_ms": 1_500, "b": PACED}
         async with served([Node(), Node()], **settings) as (chain, (_, two)):
             await chain.submit(SENT, [0])
             assert len(chain._submissions._behind) == 1
@@ -405,7 +418,8 @@ def test_after_a_refusal_that_no_core_changes_no_other_core_is_tried() -> None:
 def test_doubt_counts_as_sent_and_ends_it_at_that_node(trouble: Exception, kind: str) -> None:
     async def story() -> None:
         nodes = [Node(submitWorkPackage=trouble), Node(submitWorkPackage=BROKEN)]
-        async with served(nodes, submit_ms=100) as (chain, (one, two)):
+        submit_ms = 100 if isinstance(trouble, Silence) else 10_000
+        async with served(nodes, submit_ms=submit_ms) as (chain, (one, two)):
             submission = await chain.submit(SENT, [0, 1])
             first, other = submission.answers
             assert (first.node, first.core, first.kind.value) == ("a", 0, kind)

@@ -59,7 +59,7 @@ def test_the_metrics_have_the_seeds_names_and_no_other() -> None:
                 await execute(client, golden("request.json"))
             request = golden("request.json").replace("Qm123456789", "Qm987654321")
             await execute(client, request)
-            for _ in range(100):
+            for _ in range(6_000):
                 said = await text(client, METRICS)
                 if json.loads(said)[1]["executeCount"] == 1:
                     break

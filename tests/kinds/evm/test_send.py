@@ -34,7 +34,7 @@ def test_the_library_sends_waits_replaces_and_shows(tmp_path: Path) -> None:
                     await lw.send("evm:dev:cold", to=TO)
                 with pytest.raises(BadRequest, match=r"request\.to"):
                     await lw.send(LANE)
-                for _ in range(200):
+                for _ in range(3_000):
                     if (await lw.show(sent.id)).status == "submitted":
                         break
                     await asyncio.sleep(0.02)
@@ -43,7 +43,7 @@ def test_the_library_sends_waits_replaces_and_shows(tmp_path: Path) -> None:
                 await lw.pause("evm:dev:hot", reason="audit")
                 await lw.resume("evm:dev:hot")
                 await lw.reset_nonce("evm:dev:hot")
-                for _ in range(100):
+                for _ in range(1_200):
                     node.mine()
                     await asyncio.sleep(0.05)
                     if (await lw.show(sent.id)).status == "confirmed":

@@ -111,7 +111,7 @@ class House:
             for raw in self.purse.transfers(BLOCKS):
                 assert (await (await lw.transfer(LANE, raw)).result(60)).is_confirmed()
             # The builder was notified of all: the lane has nothing to do.
-            for _ in range(600):
+            for _ in range(1_200):
                 lane = lw.rollups.held(LaneId(LANE))
                 if lane is None or not lane.tells:
                     break
@@ -133,7 +133,7 @@ class House:
 
 async def unwell(lw: Laneway) -> str:
     """The problem that health shows, once there is one."""
-    for _ in range(600):
+    for _ in range(1_200):
         problems = (await lw.health(LANE)).problems
         if problems:
             assert len(problems) == 1, problems

@@ -238,7 +238,7 @@ def test_a_lane_is_paused_resumed_drained_and_its_pool_cancelled(tmp_path: Path)
             assert (await stage.finish(new["id"]))["status"] == "confirmed"
             assert (await stage.act(first["id"], "retry")).code == "retry_refused"
             await stage.operate("drain")
-            for _ in range(300):
+            for _ in range(6_000):
                 if (await stage.status())["rollup"]["state"] == "paused":
                     break
                 await asyncio.sleep(0.01)
@@ -266,7 +266,7 @@ def test_a_key_and_the_bytes_are_one_transaction(tmp_path: Path) -> None:
             (tx,) = made
             assert (await stage.finish(tx))["status"] == "confirmed"
             listed = await stage.client.get(f"/v1/transactions?lane={LANE}&status=expired")
-            for _ in range(200):
+            for _ in range(3_000):
                 if listed.body["items"]:
                     break
                 await asyncio.sleep(0.02)

@@ -21,7 +21,7 @@ from laneway.devnets.evm.limits import (
 from laneway.devnets.evm.node import rpc
 
 CHAIN_ID = hex(31_337)
-WAIT_S = 10.0
+WAIT_S = 30.0
 INVALID = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
 
 
