@@ -334,6 +334,7 @@ def test_what_is_final_already_needs_no_package_and_no_block_below_others() -> N
         below = build_order([site.transfer(1)], parent=first.block, parent_root=first.post_root)
         failed = await failure(hand.builder.execute(below))
         assert "the block below is final, and so are others on it" in str(failed)
+        assert str(failed).endswith(f"; {BuildFailed.REMEDY}")
 
     story(tale)
 

@@ -256,7 +256,10 @@ class ChainedBuilder(BuilderViews[S, B]):
                 problem = "the block below is final, and so are others on it"
             else:
                 problem = f"block {parent.hex()} below is neither open nor final"
-            raise BuildFailed(f"{problem}; the newest final block is {number}, as the chain is now")
+            raise BuildFailed(
+                f"{problem}, as the chain is now, and the newest final block is {number}; "
+                f"{BuildFailed.REMEDY}"
+            )
         return found
 
     async def _ground(self, order: BuildBlock) -> Snapshot[S, B]:

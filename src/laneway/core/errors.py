@@ -249,6 +249,8 @@ class BuildFailed(LanewayError):
     """A rollup's builder could not make a block or a package."""
 
     code = "build_failed"
+    REMEDY: ClassVar[str] = "if it stays, delete the builder's file and start this process again"
+    """For what a sound builder never answers; the file is made anew from the chain."""
 
     def __init__(self, problem: str, *, final: bool = False, needs_help: bool = False) -> None:
         self.final = final

@@ -6,6 +6,7 @@ import pytest
 from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import GENESIS, SLOT_MS, Stage, queued, replace, submitted
 
+from laneway.core.errors import BuildFailed
 from laneway.core.ids import IntentId
 from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.rows import Head, Rows
@@ -224,6 +225,7 @@ def test_a_block_on_another_state_than_the_one_before_it_left_is_not_taken() -> 
     (order,) = stage.take(BuildBlock)
     stage.post(replace(stage.built(order), pre_root=digest("elsewhere")))
     assert "another state" in stage.named(2).wait_reason
+    assert stage.named(2).wait_reason.endswith(f"; {BuildFailed.REMEDY}")
     assert stage.named(2).building
 
 

@@ -8,6 +8,7 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.scenes import two
 from tests.lanes.bundle.stage import SLOT_MS, Stage, due, queued, replace, submitted
 
+from laneway.core.errors import BuildFailed
 from laneway.core.jam import May, PackageAnswer, PackageKind, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.lanes.bundle import records as r
@@ -205,7 +206,11 @@ def test_a_version_that_could_not_be_built_is_tried_later_and_not_in_a_hot_loop(
 
 
 @pytest.mark.parametrize(
-    ("field", "why"), [("block", "another block"), ("package_hash", "built before")]
+    ("field", "why"),
+    [
+        ("block", f"another block than the one sealed; {BuildFailed.REMEDY}"),
+        ("package_hash", "built before"),
+    ],
 )
 def test_a_version_that_is_not_what_was_sealed_or_is_known_is_not_taken(
     field: str, why: str

@@ -8,6 +8,7 @@ they are tried after pauses that grow, and not for ever.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from laneway.core.errors import BuildFailed
 from laneway.core.ids import IntentId
 from laneway.core.intent import IntentRow
 from laneway.core.limits import REASON_BYTES_MAX
@@ -195,7 +196,8 @@ def judge_block(draft: DecisionDraft, event: BlockBuilt) -> None:
         return
     parent = parent_of(draft.lane, slot)
     if parent.root and parent.root != event.pre_root:
-        delay(draft, slot, "it was executed on another state than the one before it left")
+        problem = "it was executed on another state than the one before it left"
+        delay(draft, slot, f"{problem}; {BuildFailed.REMEDY}")
         return
     members = judged(draft, slot, event)
     inside = [member for member in members if is_inside(member)]

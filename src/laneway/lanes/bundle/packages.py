@@ -7,6 +7,7 @@ A version's bytes are durable before they are submitted, and every submission is
 
 from collections.abc import Iterable, Sequence
 
+from laneway.core.errors import BuildFailed
 from laneway.core.jam import May, PackageAnswer, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.core.reason import clip
@@ -194,7 +195,8 @@ def judge_version(draft: DecisionDraft, event: v.VersionBuilt) -> None:
         return
     assert slot.making is not None
     if event.block != slot.block:
-        delay(draft, slot, "its payload was built into another block than the one sealed")
+        problem = "its payload was built into another block than the one sealed"
+        delay(draft, slot, f"{problem}; {BuildFailed.REMEDY}")
         return
     if event.package_hash in lane.hashes:
         delay(draft, slot, "the same package was built before, and is of no use")
