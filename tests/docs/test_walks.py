@@ -36,7 +36,7 @@ FILES_MAX = {
     "A POST until its event reaches a reader": 30,
     "`lw.send` of an account": 30,
     "A blob with recovery": 30,
-    "A rollup's transaction until it is final": 43,
+    "A rollup's transaction until it is final": 44,
 }
 """How long each walk may become. A new hop has to have a reason, and to be counted here."""
 WALK_S = 40

@@ -16,30 +16,24 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from typing import TypeVar
 
-from laneway.builder.execution import PastUnknown, answered, check_others, executed, refuses
-from laneway.builder.final import final_blocks, is_below
+from laneway.builder.blocks import KeptBlocks
+from laneway.builder.execution import PastUnknown, check_others, refuses
 from laneway.builder.following import Follower
 from laneway.builder.history import TROUBLE, PastReader
-from laneway.builder.keeping import StateKeeper
 from laneway.builder.limits import BUILD_S_MAX, CLOSE_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
 from laneway.builder.opening import BuilderParts
 from laneway.builder.orders import Orders, guarded
-from laneway.builder.packages import packed, refine_context
-from laneway.builder.pool import Pool
-from laneway.builder.recall import RecalledState, begin, recalled
+from laneway.builder.recall import recalled
 from laneway.builder.shelf import ahead, other_history
-from laneway.builder.snapshots import Snapshot, Snapshots
+from laneway.builder.snapshots import Snapshot
 from laneway.builder.sync import FinalHead, FoundBlock
 from laneway.builder.thread import BuilderThread
-from laneway.builder.views import BuilderViews, StateHeads
-from laneway.core.errors import BadRequest, Bug, BuildFailed, ChainError
+from laneway.core.errors import BuildFailed, ChainError
 from laneway.core.jam import Context
-from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
+from laneway.lanes.bundle.rows import Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion
 from laneway.ports import ExecutedBlock, MadePackage
-from laneway.rollups.receipts import BlockStage
 from laneway.rollups.rules import B, S, SealedBlock
 
 log = logging.getLogger("laneway.builder")
@@ -47,10 +41,8 @@ log = logging.getLogger("laneway.builder")
 ACTED_ON = ("accumulated", "restored", "failed", "finalised")
 """Of the notifications of a lane, those that change snapshots; all others are passed over."""
 
-T = TypeVar("T")
 
-
-class ChainedBuilder(BuilderViews[S, B]):
+class ChainedBuilder(KeptBlocks[S, B]):
     def __init__(
         self,
         parts: BuilderParts[S, B],
@@ -64,22 +56,12 @@ class ChainedBuilder(BuilderViews[S, B]):
         `slot_ms`: how often the chain is asked while there are no orders. `build_s_max`: how long
         a block may take to execute before its order is at fault. `state_blocks`: final blocks
         between two states beside the file."""
-        self.domain = parts.domain
-        self.rollup = parts.rollup
-        self._parts = parts
-        self._shelf = parts.shelf
-        self._source = parts.source
-        self._snapshots = parts.snapshots
+        super().__init__(parts, BuilderThread(build_s_max), state_blocks)
         self.latest_is_safe = latest_is_safe
+        self._source = parts.source
         self._turn = asyncio.Lock()
-        self._thread = thread = BuilderThread(build_s_max)
+        thread = self._thread
         self._do, self._ruled, self._in_time = thread.do, thread.ruled, thread.in_time
-        base = self._snapshots.base.sealed.number
-        self._keeper = StateKeeper(self.rollup, self._shelf, base, blocks=state_blocks)
-        self._tip = b""
-        """The block that its lane built or built on last; empty before its first order. Of what is
-        open beside that, a lane whose store was put back from a copy may know nothing."""
-        self._settle()
         self.lag = "it was not compared with the chain yet"
         """Why the states here may be those of long ago; empty if all is here that was final when
         the chain was asked last, or an order showed it."""
@@ -87,11 +69,6 @@ class ChainedBuilder(BuilderViews[S, B]):
         self._history = PastReader(self.rollup, self._shelf, self._source, self._ruled)
         self._reader = Follower(self._history.read_on, slot_ms, TROUBLE)
         self._orders: Orders[ExecutedBlock] = Orders()
-        self.pool = Pool(self._checked)
-        for snapshot in self._snapshots:
-            is_canonical = self._snapshots.is_canonical(snapshot.sealed.hash)
-            note = self.pool.removed if is_canonical else self.pool.built
-            note(self._hashes(snapshot.block))
 
     # What a lane orders.
 
@@ -320,195 +297,3 @@ class ChainedBuilder(BuilderViews[S, B]):
         await self._sync(await self._source.final())
         if self._snapshots.base.sealed.number < tell.number:
             raise BuildFailed(f"block {tell.number} is final, and no node that was asked has it so")
-
-    # In the thread.
-
-    def _decoded(self, payload: bytes) -> tuple[B, SealedBlock]:
-        block = self.rollup.decode(payload)
-        return block, self.rollup.sealed(block)
-
-    def _has(self, block: bytes) -> bool:
-        return self._snapshots.get(block) is not None
-
-    def _executed(
-        self, order: BuildBlock, parent: Snapshot[S, B]
-    ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
-        """The answer, and the block with its state; None if nothing is in it."""
-        pre_root = parent.sealed.post_root
-        if order.parent_root and order.parent_root != pre_root:
-            raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
-        final = self._snapshots.base.state
-        done, judged = executed(self.rollup, self._shelf, order, parent, final)
-        return answered(self.rollup, done, judged, pre_root)
-
-    def _keep(
-        self, parent: Snapshot[S, B], done: ExecutedBlock, made: Snapshot[S, B] | None
-    ) -> None:
-        refused = [one.hash for one in done.judged if one.verdict == ExecutionVerdict.REFUSED]
-        self.pool.refused(refused)
-        self._tip = (made or parent).sealed.hash
-        if made is None:
-            self._settle()
-        else:
-            self._put(made, done.payload)
-
-    def _packed(
-        self, order: BuildVersion, parent: Snapshot[S, B], block: B, context: Context
-    ) -> MadePackage:
-        """Nothing is taken from an earlier version: it is proved and refined anew, and refining is
-        executing all of it again."""
-        if not self._has(order.block):
-            self._replay(parent, block, order.payload)
-        work = self.rollup.work(parent.state, block)
-        leaning = refine_context(context, order.prerequisites)
-        made = packed(work, leaning, self._parts.authorizer, order.block)
-        self.rollup.refine(block, work, leaning, made.package_hash)
-        return made
-
-    def _remade(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B] | None:
-        """The snapshot of the block with this hash; None if the lowest of these blocks does not
-        stand on anything that is here."""
-        found = self._snapshots.get(parent)
-        if found is not None:
-            return found
-        for payload in below:
-            block, sealed = self._decoded(payload)
-            if self._has(sealed.hash) or is_below(self._shelf, self._snapshots.base.sealed, sealed):
-                continue
-            ground = self._snapshots.get(sealed.parent)
-            if ground is None:
-                return None
-            self._replay(ground, block, payload)
-        return self._snapshots.get(parent)
-
-    def _replay(self, parent: Snapshot[S, B], block: B, payload: bytes) -> None:
-        """Execute a known block once more, and keep its snapshot."""
-        state = self.rollup.replay(parent.state, parent.block, block)
-        made = Snapshot(self.rollup.sealed(block), block, state)
-        if made.sealed.parent == self._tip:
-            self._tip = made.sealed.hash  # Another builder made it, and its lane goes on here.
-        self._put(made, payload)
-
-    def _put(self, snapshot: Snapshot[S, B], payload: bytes) -> None:
-        """Write it to the file before anything else can see it."""
-        self._snapshots.put(snapshot)
-        self._shelf.put(snapshot.sealed, payload, self.rollup.outcomes(snapshot.block))
-        hashes = self._hashes(snapshot.block)
-        self.pool.built(hashes)
-        if self._snapshots.is_canonical(snapshot.sealed.hash):
-            # Its accumulation was notified before its state was here.
-            package_hash = self._snapshots.package_of(snapshot.sealed.hash)
-            self._shelf.set_stage(snapshot.sealed.hash, BlockStage.ACCUMULATED, package_hash)
-            self.pool.removed(hashes)
-        self._settle()
-
-    def _caught_up(self, page: Sequence[FoundBlock[B]]) -> None:
-        """Blocks of the chain, each on the one before it."""
-        for found in page:
-            if found.block is not None:
-                base = self._snapshots.base
-                sealed = self.rollup.sealed(found.block)
-                if sealed.parent != base.sealed.hash or sealed.pre_root != base.sealed.post_root:
-                    raise BuildFailed(
-                        other_history(self._shelf.path, base.sealed.number), needs_help=True
-                    )
-                state = self.rollup.replay(base.state, base.block, found.block)
-                self._snapshots.put(Snapshot(sealed, found.block, state))
-            self._finalise(found.record.block, found.record.package_hash)
-
-    def _begin(self, found: RecalledState[S, B]) -> None:
-        """Go on from a state that is above the base. Open blocks come again with their orders."""
-        if found.snapshot.sealed.number > self._snapshots.base.sealed.number:
-            begin(self.rollup, self._shelf, found, keeps_final=True)
-            self._snapshots = Snapshots(found.snapshot)
-            self._settle()
-
-    def _is_next(self, number: int, found: FoundBlock[B]) -> bool:
-        """Whether this was the next block, and is the base now. An order may have moved the base
-        since it was read, or taken away what was here then."""
-        if self._snapshots.base.sealed.number != number - 1:
-            return False
-        self._caught_up([found])
-        return self._snapshots.base.sealed.number == number
-
-    def _apply(self, tell: Tell) -> bool:
-        """Carry a notification out. False if a final block is not known here and must be read."""
-        if tell.word != "finalised" and self._is_final(tell.block):
-            if tell.word == "accumulated":
-                self._shelf.add_package(tell.block, tell.package_hash)
-            return True  # A repeated notification that comes too late.
-        match tell.word:
-            case "accumulated":
-                self._accumulated(tell)
-            case "restored":
-                self._snapshots.restore(tell.block)
-                self._shelf.set_stage(tell.block, BlockStage.BUILT)
-                self.pool.restored(tell.hashes)
-            case "failed":
-                self._failed(tell)
-            case "finalised":
-                return self._finalise(tell.block, tell.package_hash)
-            case _:
-                raise Bug(f"no notification of a block is called {tell.word}")
-        self._settle()
-        return True
-
-    def _accumulated(self, tell: Tell) -> None:
-        self._snapshots.commit(tell.block, tell.package_hash)
-        self._shelf.set_stage(tell.block, BlockStage.ACCUMULATED, tell.package_hash)
-        count = self.pool.removed(tell.hashes)
-        line = "Removing accumulated transactions from txpool block=%d count=%d wpHash=%s"
-        log.debug(line, tell.number, count, tell.package_hash.hex())
-
-    def _failed(self, tell: Tell) -> None:
-        """With it goes what stands on it: those blocks were never to land either."""
-        gone = self._snapshots.invalidate(tell.block)
-        self._shelf.drop([tell.block, *(one.sealed.hash for one in gone)])
-        self.pool.returned(tell.hashes)
-        for one in gone:
-            self.pool.returned(self._hashes(one.block))
-
-    def _finalise(self, block: bytes, package_hash: bytes) -> bool:
-        """Whether it is final now, or was before."""
-        way = self._snapshots.way(block)
-        if not way:
-            self._shelf.add_package(block, package_hash)
-            return self._is_final(block)
-        # The file first: a write that fails leaves all as it was, and is made again.
-        self._shelf.finalise(final_blocks(self.rollup, way, package_hash))
-        self._snapshots.finalise(block)
-        for one in way:
-            self.pool.forget(self._hashes(one.block))
-        self._settle()
-        self._keeper.offer(self._snapshots.base)
-        return True
-
-    def _is_final(self, block: bytes) -> bool:
-        if block == self._snapshots.base.sealed.hash:
-            return True
-        found = self._shelf.by_hash(block)
-        return found is not None and found.stage == BlockStage.FINAL
-
-    def _hashes(self, block: B) -> list[bytes]:
-        return [one.hash for one in self.rollup.outcomes(block)]
-
-    def _checked(self, raw: bytes) -> bytes:
-        """The hash of a transaction that may enter the pool. One that is known passes: only its
-        idempotency key decides whether it is a second one."""
-        hashed = self.rollup.checked(raw)
-        if not self.pool.is_known(hashed):
-            problem = self.rollup.stale(raw, self.heads.ordered.state)
-            if problem:
-                raise BadRequest("transaction", problem)
-        return hashed
-
-    def _settle(self) -> None:
-        """Replace the heads. The thread changes the snapshots; readers look at the heads alone."""
-        known = self._snapshots
-        tip = known.get(self._tip)
-        self.heads = StateHeads(
-            newest=tip or known.newest(),
-            accumulated=known.accumulated(),
-            final=known.base,
-            ordered=tip or known.base,
-        )
