@@ -113,6 +113,8 @@ def test_a_builder_that_cannot_read_what_is_final_opens_and_says_that_it_lags(
         bent.segments = None
         await until(lambda: not builder.lag)
         assert nonce(builder) == 1
+        # The follower says so when all of catching up is done, not when the lag is gone.
+        await until(lambda: len(caplog.records) > 1)
 
     with caplog.at_level(logging.INFO, "laneway.builder"):
         story(tale)

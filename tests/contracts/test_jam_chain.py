@@ -542,6 +542,7 @@ def test_a_held_block_whose_parent_did_not_come_is_refused_in_the_end(told: Told
 @needs(Needs.RECORDS)
 def test_a_node_without_statuses_shows_a_death_when_nothing_can_come_any_more(told: Told) -> None:
     async def story(world: World) -> None:
+        await world.chain.head()  # A node that names its chain is asked for statuses again.
         for node in world.adapter._nodes.all:
             node.has_status = False
         made = await handed_in(world)

@@ -41,6 +41,12 @@ LOOK_S_MAX = 10.0
 """How long the doctor asks for a rollup's service: some questions, one after the other, of which
 the first may wait for a node that says nothing."""
 
+LOOK_TRIES = 3
+LOOK_PAUSE_S_MAX = 2.0
+"""How often the doctor asks again, after a slot each time, what came to nothing on several nodes:
+the first of them may be the one that lies, and who is outvoted is known when the others have
+answered. A lane looks again in its next slot, too."""
+
 SECRETS_MAX = 4
 """Secrets of one webhook in force at once: the old one and the new one, and two for mistakes."""
 

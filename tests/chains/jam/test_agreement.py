@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.chains.jam.stage import (
     PACKAGE,
+    TINY,
     Node,
     header,
     line,
@@ -126,6 +127,23 @@ def test_what_a_node_said_of_a_slot_is_not_kept_when_others_know_better() -> Non
                     with suppress(NodeLags):  # Once, for what the liar had said.
                         best = (await chain.head()).best
             assert (await chain.clock()).slot == 11
+
+    run(story)
+
+
+def test_a_slot_that_another_node_contradicts_is_taken_from_nobody() -> None:
+    """A block has one slot. The liar names other sizes too, and was the first to be asked."""
+
+    async def story() -> None:
+        later = block(header("a11"), 12)
+        liar = honest(bestBlock=later, parameters={"V1": {**TINY, "core_count": 3}})
+        async with served([liar, honest(), honest()], slot_ms=6_000) as (chain, _):
+            for _ in range(4):
+                assert (await chain.head()).best == ref("a11")
+                assert (await chain.clock()).slot == 11
+        async with served([honest(bestBlock=later), honest()], slot_ms=6_000) as (chain, _):
+            with pytest.raises(NodeContradicted, match="the slot of block"):
+                await chain.head()
 
     run(story)
 

@@ -1,5 +1,6 @@
 """Laws of one node: what chain it serves, and what its troubles are."""
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -86,6 +87,22 @@ def test_which_chain_it_is_most_nodes_say() -> None:
         alone = Identity(None, None)
         assert alone.problem_with("a", {"core_count": 3}) is None
         assert "is 4, and this one's is 3" in str(alone.problem_with("a", {"core_count": 4}))
+
+    run(story)
+
+
+def test_who_answered_first_is_judged_again_when_the_others_have_answered() -> None:
+    async def late(_: list[Any]) -> Any:
+        await asyncio.sleep(0.05)
+        return {"V1": TINY}
+
+    async def story() -> None:
+        liar = Node(parameters={"V1": {**TINY, "core_count": 3}})
+        nodes = [Node(parameters=late), liar, Node(parameters=late)]
+        async with served(nodes, slot_ms=400) as (chain, _):
+            for _ in range(2):
+                await chain.probe(10_000, 0)
+                assert [one.trouble for one in chain.standings()] == ["", "wrong_chain", ""]
 
     run(story)
 

@@ -1,25 +1,35 @@
 """What the doctor finds of rollups' chains: each problem by its name, with what to do."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
+from tests.jip2_relay import Jip2Relay, Json
 from tests.kinds.rollup.stage import run, table
 
 from laneway.builder.shelf import Shelf
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.core.errors import ChainUnreachable
-from laneway.devnets.jam.devnet import JamDevnet
+from laneway.devnets.jam.devnet import JamDevnet, rollup_service
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.values import ModelSetup
 from laneway.kinds.findings import Finding
 from laneway.kinds.rollup import doctor as rollup_doctor
 from laneway.kinds.rollup.doctor import look_at, look_at_all
 from laneway.kinds.rollup.kind import RollupKind
+from laneway.wire.jip2 import blob
 
 SLOT_MS = 30
 
 pytestmark = pytest.mark.slow
+
+Rewrite = Callable[[str, Json], Json]
 
 
 def found(*authorizers: bytes, **more: object) -> dict[str, Finding]:
@@ -79,6 +89,65 @@ def test_a_chain_that_is_silent_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(rollup_doctor, "rollup_head", never)
     (finding,) = found().values()
     assert finding.what == "its chain cannot be asked: no answer within 0.05 s"
+
+
+def spoilt(rewrite: Rewrite) -> dict[str, Finding]:
+    """What is found where one of three nodes, the first, is of no use."""
+
+    async def story() -> dict[str, Finding]:
+        setup = ModelSetup(nodes=3)
+        setup = replace(setup, services={ROLLUP_SERVICE_DEV: rollup_service(setup)})
+        async with JamDevnet(slot_ms=0, setup=setup) as devnet, Jip2Relay(devnet.urls[0]) as relay:
+            devnet.step()
+            relay.rewrite = rewrite
+            section = table(relay.url, *devnet.urls[1:], slot_ms=SLOT_MS)
+            urls.append(relay.url)
+            return {one.name: one for one in await look_at(section)}
+
+    urls: list[str] = []
+    findings: dict[str, Finding] = run(story)
+    for node in [one for one in findings if one.startswith("rollup:1 node ")]:
+        assert node == f"rollup:1 node {urls[0]}"
+        findings["bad node"] = findings.pop(node)
+    return findings
+
+
+def test_a_node_that_lost_what_services_keep_is_named_where_another_has_it() -> None:
+    def blind(method: str, message: Json) -> Json:
+        return {**message, "result": None} if method == "serviceValue" else message
+
+    findings = spoilt(blind)
+    assert [name for name, one in findings.items() if not one.ok] == ["bad node"]
+    assert findings["bad node"].what == "it has no records of service 1, and other nodes have them"
+    assert "name another one" in findings["bad node"].advice
+
+
+def test_a_node_that_shows_another_line_of_the_service_is_named() -> None:
+    def lying(method: str, message: Json) -> Json:
+        is_value = method == "serviceValue" and message["result"] is not None
+        return {**message, "result": blob(bytes(8))} if is_value else message
+
+    findings = spoilt(lying)
+    assert [name for name, one in findings.items() if not one.ok] == ["bad node"]
+    assert findings["bad node"].what == "it shows another newest block of service 1 than the others"
+
+
+def test_a_node_that_names_other_sizes_first_is_outvoted_in_the_same_look() -> None:
+    asked: Counter[str] = Counter()
+
+    def lying(method: str, message: Json) -> Json:
+        result: Any = message.get("result")
+        if method == "bestBlock":
+            return {**message, "result": {**result, "slot": result["slot"] + 1}}
+        if method == "parameters":
+            asked[method] += 1
+            return {**message, "result": {"V1": {**result["V1"], "core_count": 341}}}
+        return message
+
+    findings = spoilt(lying)
+    assert asked["parameters"] > 0, "it was the first to be asked"
+    assert all(one.ok for one in findings.values())
+    assert findings["rollup:1 cores"].what == "2 of the chain's 2 cores"
 
 
 def test_a_service_that_is_no_ledger_is_found() -> None:

@@ -233,6 +233,11 @@ class Agreement:
     def _best(self, own: JamHead, compared: Sequence[Confirmation]) -> JamBlockRef:
         if not compared:
             return own.best
+        others = [one.node.name for one in compared if has_other_slot(own.best, one.head.best)]
+        if others and all(one.head.best != own.best for one in compared):
+            raise NodeContradicted(
+                own.node, f"the slot of block {own.best.header_hash.hex()}", others
+            )
         met = [one.common for one in compared if one.common is not None]
         if len(compared) == 1:
             (other,) = compared
@@ -255,6 +260,11 @@ class Agreement:
         parameters = self._identity.parameters
         assert parameters is not None, "a node that has answered has greeted"
         return parameters.slot_ms
+
+
+def has_other_slot(mine: JamBlockRef, theirs: JamBlockRef) -> bool:
+    """Whether two nodes name one block, each with another slot, so that one of them lies."""
+    return mine.header_hash == theirs.header_hash and mine.slot != theirs.slot
 
 
 def is_same(own: JamHead, other: Confirmation) -> bool:

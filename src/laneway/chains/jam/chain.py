@@ -89,6 +89,12 @@ class Jip2Chain(Reads, KnownNodes):
         self._verdicts = Verdicts(self._agreement, self._statuses)
         self._watches = Watches(self._nodes.all, self._heads, self.look, pace)
 
+    async def probe(self, timeout_ms: int, heard_ms: int) -> None:
+        """The first nodes to answer are judged before the others have, and then once more."""
+        await super().probe(timeout_ms, heard_ms)
+        again = [self._nodes.by_name[name] for name in self._identity.misjudged()]
+        await asyncio.gather(*(node.probe(timeout_ms, 0) for node in again))
+
     async def parameters(self) -> Parameters:
         if self._identity.parameters is None:
             # A node that answers anything has greeted before, and so have those that it is

@@ -59,18 +59,33 @@ class Identity:
         self._named: dict[str, dict[str, int]] = {}
         """By node, as it named them first: what answers at its address may be of another chain
         later. Nodes may name more or fewer sizes, but no other values."""
+        self._agreed: dict[str, int] = {}
+        self._judged: dict[str, tuple[dict[str, int], str | None]] = {}
+        """By node, what it named last, and the problem with it at that time."""
 
     def problem_with(self, node: str, sizes: dict[str, int]) -> str | None:
         self._named[node] = {**sizes, **self._named.get(node, {})}
-        agreed: dict[str, int] = {}
         for name in dict.fromkeys(one for named in self._named.values() for one in named):
             # Of values that as many name the first one is taken.
-            agreed[name] = mode([one[name] for one in self._named.values() if name in one])
-        found = parameters_of(agreed)
+            self._agreed[name] = mode([one[name] for one in self._named.values() if name in one])
+        found = parameters_of(self._agreed)
         self.parameters = replace(found, slot_ms=self._slot_ms or found.slot_ms)
+        problem = self._problem(sizes)
+        self._judged[node] = sizes, problem
+        return problem
+
+    def misjudged(self) -> list[str]:
+        """Nodes that were judged before others had answered, and would be judged otherwise now."""
+        return [
+            node
+            for node, (sizes, problem) in self._judged.items()
+            if (problem is None) != (self._problem(sizes) is None)
+        ]
+
+    def _problem(self, sizes: dict[str, int]) -> str | None:
         for name, size in sizes.items():
-            if size != agreed[name]:
-                known = agreed[name]
+            if size != self._agreed[name]:
+                known = self._agreed[name]
                 return f"answers for a chain whose {name} is {size}, and this one's is {known}"
         return None
 

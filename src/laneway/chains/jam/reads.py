@@ -25,7 +25,7 @@ from laneway.chains.jam.shapes import (
     read_sync,
 )
 from laneway.chains.nodes import NodeSet, unreached_of
-from laneway.core.errors import BuildFailed, ChainUnreadable
+from laneway.core.errors import BuildFailed, ChainError, ChainUnreadable
 from laneway.core.jam import SyncState
 from laneway.jam.errors import InvalidJam
 from laneway.jam.hashing import blake2b
@@ -106,6 +106,22 @@ class Reads:
         asked = (at, service, key)
         fits = fits or partial(is_record, key)
         return await self._optional(read_optional_blob, fits, "serviceValue", *asked)
+
+    async def service_values(
+        self, at: bytes, service: int, key: bytes
+    ) -> list[tuple[str, bytes | None]]:
+        """What each node that answers says alone, by its address, whether it is true or not."""
+
+        async def ask(node: JamNode) -> tuple[str, bytes | None]:
+            found = await node.read(read_optional_blob, "serviceValue", at, service, key)
+            return node.standing.now.node, found
+
+        asked = [ask(node) for node in self._nodes.all]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException) and not isinstance(answer, ChainError):
+                raise answer
+        return [answer for answer in answers if not isinstance(answer, BaseException)]
 
     async def service_preimage(self, at: bytes, service: int, digest: bytes) -> bytes | None:
         return await self._optional(

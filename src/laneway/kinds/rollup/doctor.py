@@ -4,15 +4,25 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 
+from msgspec import Struct
+
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.core.errors import ChainError
 from laneway.core.jam import Parameters
 from laneway.engine.bundle import rollup_lane
 from laneway.engine.system import SystemClock
+from laneway.jam.service.commitment import HEAD_KEY
+from laneway.jam.service.values import ServiceHead
 from laneway.kinds.config import ConfigError
 from laneway.kinds.findings import Finding
-from laneway.kinds.limits import CLOCK_OFF_MS_MAX, CLOCK_SLOTS, LOOK_S_MAX
-from laneway.kinds.rollup.lanes import builder_path, open_chain, places_of
+from laneway.kinds.limits import (
+    CLOCK_OFF_MS_MAX,
+    CLOCK_SLOTS,
+    LOOK_PAUSE_S_MAX,
+    LOOK_S_MAX,
+    LOOK_TRIES,
+)
+from laneway.kinds.rollup.lanes import SLOT_MS, builder_path, open_chain, places_of
 from laneway.kinds.rollup.readable import unreadable
 from laneway.kinds.rollup.section import RollupSection
 from laneway.kinds.rollup.service import (
@@ -23,6 +33,20 @@ from laneway.kinds.rollup.service import (
 )
 from laneway.lanes.bundle.rows import BundleHead
 from laneway.lanes.bundle.show import read_head, stuck
+
+
+class RollupSeen(Struct, frozen=True):
+    """What one look at a chain saw of a rollup."""
+
+    sizes: Parameters
+    head: ServiceHead | str
+    """The newest block of its service, or why there is none."""
+    strange: str
+    """How the chain contradicts the database; empty if it does not."""
+    lag: str
+    """Why a builder that starts now would lack what is final; empty if it would not."""
+    values: list[tuple[str, bytes | None]]
+    """Nodes that alone say something else of the newest final block, and what it is."""
 
 
 def open_tables(rollups: Sequence[RollupSection]) -> Iterator[tuple[str, Jip2Chain]]:
@@ -54,34 +78,81 @@ async def look_at(
         return [Finding(name, False, error.problem, "fix its table in the configuration")]
     try:
         async with asyncio.timeout(LOOK_S_MAX):
-            sizes = await chain.parameters()
-            head = await rollup_head(chain, section)
-            strange = await foreign_line(chain, section.service, read_head(state).tip)
-            blind = await unreadable(section, chain, builder_path(section, store_path))
+            seen = await seen_again(chain, section, state, store_path)
     except (ChainError, TimeoutError) as error:
         problem = str(error) or f"no answer within {LOOK_S_MAX:g} s"
         advice = "start a node of it, or name others as its `nodes`"
         return [Finding(name, False, f"its chain cannot be asked: {problem}", advice)]
     else:
-        if isinstance(head, str):
-            # A reason that knows what to do says so after its last semicolon.
-            _, _, remedy = head.rpartition("; ")
-            advice = remedy if remedy != head else "name another `service`"
-            service = Finding(f"{name} service", False, head, advice)
-        else:
-            what = f"service {section.service} is a {section.kind} at block {head.number}"
-            service = Finding(f"{name} service", True, what)
         reached = Finding(name, True, f"{', '.join(chain.nodes)} can be asked")
-        if strange:
+        if seen.strange:
             nodes = ", ".join(one.node for one in chain.standings())
-            what = f"node {nodes} answers for another chain: {strange}"
+            what = f"node {nodes} answers for another chain: {seen.strange}"
             reached = Finding(name, False, what, "name nodes of its chain, or another database")
-        waits = blocks(name, read_head(state)) or lag(name, blind)
+        waits = blocks(name, read_head(state)) or lag(name, seen.lag)
         return [
-            reached, service, *waits, cores(name, section, sizes), await clock(name, chain, sizes)
+            reached, service(name, section, seen.head), *odd_nodes(name, section, seen.values),
+            *waits, cores(name, section, seen.sizes), await clock(name, chain, seen.sizes),
         ]  # fmt: skip
     finally:
         await chain.aclose()
+
+
+async def seen_again(
+    chain: Jip2Chain, section: RollupSection, state: bytes, store_path: str
+) -> RollupSeen:
+    """What one look sees, or the next one: of several nodes one may be of no use at first."""
+    path = builder_path(section, store_path)
+    for _ in range(LOOK_TRIES - 1 if len(chain.nodes) > 1 else 0):
+        with suppress(ChainError):
+            return await seen(chain, section, state, path)
+        await asyncio.sleep(min((section.slot_ms or SLOT_MS) / 1_000, LOOK_PAUSE_S_MAX))
+    return await seen(chain, section, state, path)
+
+
+async def seen(
+    chain: Jip2Chain, section: RollupSection, state: bytes, path: str | None
+) -> RollupSeen:
+    head = await rollup_head(chain, section)
+    values: list[tuple[str, bytes | None]] = []
+    if not isinstance(head, str) and len(chain.endpoints) > 1:
+        at = (await chain.head()).finalised
+        if at is not None:
+            agreed = await chain.service_value(at.header_hash, section.service, HEAD_KEY)
+            alone = await chain.service_values(at.header_hash, section.service, HEAD_KEY)
+            values = [(node, value) for node, value in alone if value != agreed]
+    return RollupSeen(
+        sizes=await chain.parameters(),
+        head=head,
+        strange=await foreign_line(chain, section.service, read_head(state).tip),
+        lag=await unreadable(section, chain, path),
+        values=values,
+    )
+
+
+def service(name: str, section: RollupSection, head: ServiceHead | str) -> Finding:
+    name = f"{name} service"
+    if isinstance(head, str):
+        # A reason that knows what to do says so after its last semicolon.
+        _, _, remedy = head.rpartition("; ")
+        return Finding(name, False, head, remedy if remedy != head else "name another `service`")
+    return Finding(
+        name, True, f"service {section.service} is a {section.kind} at block {head.number}"
+    )
+
+
+def odd_nodes(
+    name: str, section: RollupSection, values: Sequence[tuple[str, bytes | None]]
+) -> list[Finding]:
+    """Nodes that show another newest block at one and the same final block of the chain. They
+    decide nothing while two others agree, and help nobody."""
+    lacks = f"it has no records of service {section.service}, and other nodes have them"
+    lies = f"it shows another newest block of service {section.service} than the others"
+    advice = "repair it, or name another one in its place as one of its `nodes`"
+    return [
+        Finding(f"{name} node {node}", False, lacks if value is None else lies, advice)
+        for node, value in values
+    ]
 
 
 def blocks(name: str, head: BundleHead) -> list[Finding]:
