@@ -108,6 +108,12 @@ class Fleet:
         view = self.book.lane(LaneId(f"contract:{contract}"))
         return None if view is None else view.head.owner
 
+    def busiest(self) -> Laneway:
+        """The engine with the most lanes. Which lanes one has is chance: its name is made anew at
+        each start, and now and then there is none."""
+        owned = Counter(self.owner(contract) for contract in CONTRACTS)
+        return max(self.engines, key=lambda engine: owned[engine.engine.reactor.owner])
+
 
 CONTRACTS = [f"c{number}" for number in range(20)]
 
@@ -136,7 +142,7 @@ def test_lanes_are_spread_and_every_caller_hears_its_answer() -> None:
         peers = tuple(sorted(engine.engine.reactor.owner for engine in engines))
         for contract in CONTRACTS:
             assert fleet.owner(contract) == home(LaneId(f"contract:{contract}"), peers)
-        assert len(fleet.ran) == 3
+        assert len(fleet.ran) == len({fleet.owner(contract) for contract in CONTRACTS}) > 1
         for engine in engines:
             await engine.close()
 
@@ -203,12 +209,14 @@ def test_the_lanes_of_a_killed_process_go_on_within_fifteen_seconds() -> None:
         await asyncio.sleep(2 * HEARTBEAT_MS / 1000)
         await submitted(fleet, engines, 60)
         fleet.chains.clear()
-        fleet.kill(engines[0])
+        killed = fleet.busiest()
+        engines.remove(killed)
+        fleet.kill(killed)
         begun = asyncio.get_running_loop().time()
-        await submitted(fleet, engines[1:], 60)
+        await submitted(fleet, engines, 60)
         took = asyncio.get_running_loop().time() - begun
         assert LEASE_TTL_MS / 1000 - HEARTBEAT_MS / 1000 < took < TAKEOVER_S_MAX
-        for engine in engines[1:]:
+        for engine in engines:
             await engine.close()
 
     fleet.time.run(story())
