@@ -802,10 +802,15 @@ def test_a_builder_that_halts_a_lane_does_so_with_what_to_do(reason: str, kept: 
     assert len(stage.lane.head.reason.encode()) <= REASON_BYTES_MAX
 
 
-def test_a_block_on_whatever_the_service_has_is_tried_again_every_two_slots() -> None:
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_block_on_whatever_the_service_has_is_tried_again_every_two_slots(
+    is_restarted: bool,
+) -> None:
     """Another deployment builds there too, and leaves a gap at times."""
     stage = Stage()
     stage.apply([r.LineMoved(4, 4, stage.now_ms)])
+    if is_restarted:
+        stage.crash(first_number=5)  # After the newest block that the service has.
     stage.accept(1)
     stage.pull()
     pauses = []

@@ -12,7 +12,7 @@ from laneway.lanes.bundle.limits import LINE_NUMBERS_MAX, OVERTAKEN_MIN
 from laneway.lanes.bundle.line import asked, is_too_far, judge_line
 from laneway.lanes.bundle.rows import LineReceipt, Tip
 from laneway.lanes.bundle.show import read_head, stuck
-from laneway.lanes.bundle.values import BuildBlock
+from laneway.lanes.bundle.values import BuildBlock, ChainLooked, LookAtChain
 
 AT = JamBlockRef(b"\7" * 32, 7)
 
@@ -189,6 +189,43 @@ def test_what_is_begun_in_the_look_that_shows_a_moved_line_stands_on_that_line()
     assert stage.statuses() == ["confirmed", "confirmed"]
 
 
+def test_a_node_whose_finality_lags_takes_no_line_back() -> None:
+    """Nodes take turns, and differ in what they call final; meanwhile a block is being executed."""
+    stage = overtaken()
+    older = next(iter(stage.lane.chain.values()))
+    for lags in (True, False) * 8:
+        while not stage.out or not (orders := stage.take(LookAtChain)):
+            stage.now_ms = stage.kind.deadline(stage.lane) or stage.now_ms
+            stage.tick()
+        (order,) = orders
+        seen = stage.chain.look(order.known, order.packages, 64, order.line)
+        if lags:
+            head = replace(seen.head, finalised=older)
+            seen = replace(seen, head=head, line=LineSeen(older, 0, ()))
+        stage.post(ChainLooked(stage.now_ms, seen, stage.clock()))
+        assert stage.lane.head.tip == Tip(1)
+    assert (stage.lane.head.foreign_count, stage.lane.head.overtaken) == (1, 1)
+    assert [order.number for order in stage.take(BuildBlock)] == [2]
+
+
+def test_blocks_that_were_never_executed_push_no_time_ahead() -> None:
+    """Another deployment is always quicker; nothing here is sealed after the first time."""
+    stage = overtaken()
+    made_ms = stage.lane.head.made_ms_min
+    for _ in range(30):
+        stage.take(BuildBlock)
+        stage.chain.produce([stage.chain.stranger()])
+        stage.chain.produce()
+        stage.chain.finalise()
+        stage.now_ms += 1_000
+        stage.look()
+        while not stage.lane.slots:
+            stage.now_ms = stage.kind.deadline(stage.lane) or stage.now_ms
+            stage.tick()
+    assert len(stage.of(r.BlockDropped)) > 20
+    assert stage.lane.head.made_ms_min == made_ms
+
+
 def test_a_line_that_was_thought_to_be_longer_is_believed_while_nothing_was_built() -> None:
     stage = Stage(first_number=9)
     line = LineSeen(AT, 3, ())
@@ -205,8 +242,10 @@ def test_a_line_that_was_thought_to_be_longer_is_believed_while_nothing_was_buil
 def test_a_block_that_was_not_asked_for_is_judged_with_the_next_look() -> None:
     stage = submitted(2)
     first = LineBlock(1, stage.named(1).block, stage.hash_of(1))
+    at = stage.lane.head.finalised
+    assert at is not None
     draft = DecisionDraft(stage.lane, stage.now_ms)
-    judge_line(draft, LineSeen(AT, 2, (first,)))
+    judge_line(draft, LineSeen(at, 2, (first,)))
     assert [type(one) for one in draft.decision().records] == [r.BlockOnLine]
     assert sorted(draft.lane.numbers) == [1, 2]
 

@@ -355,7 +355,7 @@ def delay(draft: DecisionDraft, slot: Slot, reason: str, *, helps: int = 0) -> N
 def is_on_moved_line(lane: BundleLane, slot: Slot) -> bool:
     """Whether a block is built on one that others brought, whatever that is."""
     parent = parent_of(lane, slot)
-    return not parent.block and parent.number >= lane.settings.first_number
+    return not parent.block and 0 < lane.head.foreign_first <= parent.number
 
 
 def build_again(draft: DecisionDraft) -> None:

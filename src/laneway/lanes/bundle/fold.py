@@ -397,7 +397,8 @@ def drop_block(lane: BundleLane, record: r.BlockDropped) -> Touched:
     head.number_next = min(head.number_next, slot.number)
     # The same transactions on the same parent would be the same block, if its time were the same;
     # and what stood on it, which may be out, would stand on that one.
-    head.made_ms_min = max(head.made_ms_min, slot.made_ms + MADE_STEP_MS)
+    if slot.block:
+        head.made_ms_min = max(head.made_ms_min, slot.made_ms + MADE_STEP_MS)
     head.drops += record.is_cause
     head.drops_total += 1
     touched += drop_slot(lane, slot)

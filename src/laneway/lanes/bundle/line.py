@@ -33,7 +33,7 @@ def asked(lane: BundleLane) -> LineAsked | None:
 def judge_line(draft: DecisionDraft, line: LineSeen | None) -> None:
     """Whether others moved the line. What it was not asked for is judged after the next look."""
     lane = draft.lane
-    if line is None or not lane.settings.keeps_records:
+    if line is None or not lane.settings.keeps_records or is_before_final(lane, line):
         return
     if is_too_far(lane, line):
         move(draft, line, lane.head.tip.number)
@@ -50,6 +50,13 @@ def judge_line(draft: DecisionDraft, line: LineSeen | None) -> None:
         covered = max(covered, slot.number)
     if covered < line.number:
         move(draft, line, covered)
+
+
+def is_before_final(lane: BundleLane, line: LineSeen) -> bool:
+    """Whether it was read at an older block than the newest that is known to be final: nodes differ
+    in what they call final, and the line only grows."""
+    finalised = lane.head.finalised
+    return finalised is not None and line.at.slot < finalised.slot
 
 
 def is_too_far(lane: BundleLane, line: LineSeen) -> bool:
