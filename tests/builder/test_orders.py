@@ -213,17 +213,25 @@ def test_only_the_newest_answers_are_remembered() -> None:
     assert story(tale) == []
 
 
-def raising(error: Exception) -> Callable[[], None]:
+def raising(error: BaseException) -> Callable[[], None]:
     def job() -> None:
         raise error
 
     return job
 
 
+class Panic(BaseException):
+    """As an extension module raises it, beside `Exception`."""
+
+
 @pytest.mark.parametrize(
-    "error", [ZeroDivisionError("x"), TimeoutError(), BadRequest("x", "y"), Unencodable(problem="")]
-)
-def test_whatever_the_rules_raise_is_the_orders_fault(error: Exception) -> None:
+    "error",
+    [
+        ZeroDivisionError("x"), TimeoutError(), BadRequest("x", "y"), Unencodable(problem=""),
+        Panic("x"), SystemExit(1),
+    ],
+)  # fmt: skip
+def test_whatever_the_rules_raise_is_the_orders_fault(error: BaseException) -> None:
     with pytest.raises(BuildFailed, match="the rollup's rules raised") as failed:
         guarded(raising(error))
     assert failed.value.final

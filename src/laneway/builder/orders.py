@@ -18,6 +18,10 @@ from laneway.lanes.bundle.values import BuildBlock
 
 T = TypeVar("T")
 
+LEAVING = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
+"""Raised to end a task or the process. Anything else is trouble, also what extension modules raise
+beside `Exception`."""
+
 
 class Orders(Generic[T]):
     """Answers by the ids of their orders. An id alone proves nothing: a store that was restored
@@ -104,5 +108,7 @@ def expected(*, final: bool = False) -> Iterator[None]:
         raise
     except MemoryError as error:
         raise BuildFailed("this machine has no memory left for it") from error
-    except Exception as error:
+    except LEAVING:
+        raise
+    except BaseException as error:
         raise BuildFailed(f"the rollup's rules raised {error!r}", final=final) from error

@@ -417,6 +417,37 @@ def test_where_nobody_else_answers_in_time_a_node_is_believed() -> None:
     run(story)
 
 
+def test_what_two_nodes_called_final_stays_so_when_one_is_asked_that_lags() -> None:
+    """All have the same newest block, and the quickest one heard least of what is final."""
+
+    async def slow(_: object) -> Any:
+        await asyncio.sleep(0.05)
+        return told("a11")
+
+    async def story() -> None:
+        nodes = [honest(bestBlock=slow), honest(bestBlock=slow), honest(final="a3")]
+        async with served(nodes, slot_ms=6_000) as (chain, _):
+            found = [(await chain.look([ref("a9")], [])).head.finalised for _ in range(9)]
+        slots = [one.slot for one in found if one is not None]
+        assert slots == sorted(slots)
+        assert slots[-1] == 8
+
+    run(story)
+
+
+def test_what_was_called_final_on_another_fork_is_not_kept() -> None:
+    async def story() -> None:
+        nodes = [honest(), honest()]
+        async with served(nodes, slot_ms=6_000) as (chain, _):
+            assert (await chain.head()).finalised == ref("a8")
+            for node in nodes:
+                node.grow("a0 " + " ".join(f"b{slot}" for slot in range(1, 13)))
+                node.final = "b2"
+            assert (await chain.head()).finalised == ref("b2")
+
+    run(story)
+
+
 # The rules alone.
 
 

@@ -66,6 +66,8 @@ class Agreement:
         self._arrivals = arrivals
         self._quickest: JamNode | None = None
         """Of the nodes that were asked last for what another one shows, the first to show it."""
+        self._finalised: JamBlockRef | None = None
+        """The newest block that two nodes called final."""
 
     async def head(self, node: JamNode) -> JamHead:
         """The newest block of a node's fork that another node has too, and what is final there."""
@@ -85,7 +87,7 @@ class Agreement:
                 if far.head_number > best.slot + NEW_SLOTS_MAX:
                     far.saw_head(best.slot)
         self._arrivals.agreed(best.slot)
-        return JamHead(best, final_of(own, best, compared), own.node)
+        return JamHead(best, await self._final(node, own, best, compared), own.node)
 
     async def confirmed(
         self,
@@ -161,6 +163,23 @@ class Agreement:
         if any(self._is_hopeful(one) for one in others):
             return patience.silent_ms / 1000
         return 2 * (patience.hedge_s or 0.0)
+
+    async def _final(
+        self,
+        node: JamNode,
+        own: JamHead,
+        best: JamBlockRef,
+        compared: Sequence[Confirmation],
+    ) -> JamBlockRef | None:
+        """What two nodes call final on this fork, now or before: the node that is asked next may
+        not have heard of it yet."""
+        known, final = self._finalised, final_of(own, best, compared)
+        is_newer = known is not None and (final is None or final.slot < known.slot <= best.slot)
+        if known is not None and is_newer and await self._forks.is_below(node, known, best):
+            return known
+        if len(finals(own, best, compared)) >= CONFIRMING_NODES_MIN:
+            self._finalised = final
+        return final
 
     async def _compared(self, node: JamNode, own: JamHead) -> list[Confirmation]:
         """What the others show. All of them are asked at once; the first that shows the same head
@@ -280,12 +299,19 @@ def final_of(
 ) -> JamBlockRef | None:
     """What two nodes call final on the fork of this block; where no more than two answered and one
     of them names no such block, what the other one does."""
-    named = [own.finalised, *(shared_final(one) for one in compared)]
-    known = [one for one in named if one is not None and one.slot <= best.slot]
-    if not known or (len(known) < 2 < len(named)):
+    known = finals(own, best, compared)
+    if not known or (len(known) < 2 <= len(compared)):
         return None
     slot = reached([one.slot for one in known], min(2, len(known)))
     return next(one for one in known if one.slot == slot)
+
+
+def finals(
+    own: JamHead, best: JamBlockRef, compared: Sequence[Confirmation]
+) -> list[JamBlockRef]:
+    """What each node calls final on the fork of this block, as far as it names one."""
+    named = [own.finalised, *(shared_final(one) for one in compared)]
+    return [one for one in named if one is not None and one.slot <= best.slot]
 
 
 def shared_final(other: Confirmation) -> JamBlockRef | None:
