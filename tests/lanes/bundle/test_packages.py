@@ -13,7 +13,9 @@ from laneway.core.jam import May, PackageAnswer, PackageKind, SlotClock, Submiss
 from laneway.core.outcome import Outcome
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle import values as v
+from laneway.lanes.bundle.limits import STUCK_TRIES_MIN
 from laneway.lanes.bundle.packages import (
+    TOO_SLOW,
     anchor_offset,
     is_cut_off,
     is_lowest_waiting,
@@ -23,6 +25,7 @@ from laneway.lanes.bundle.packages import (
     opens_ms,
     retry_ms,
 )
+from laneway.lanes.bundle.show import read_head, stuck
 
 
 def builds(stage: Stage) -> list[v.BuildVersion]:
@@ -526,21 +529,72 @@ def test_a_block_whose_version_died_on_a_core_is_tried_on_another() -> None:
     assert [one.core for one in alone.lane.of(1)] == [2, 2], "there is no other"
 
 
-def test_a_version_that_is_stale_as_soon_as_it_is_built_is_not_built_again_at_once() -> None:
-    stage = queued(anchor_policy="table", anchor_age_blocks_max=2)
+def aged(**settings: Any) -> Stage:
+    """A block that waits, on a chain of which the lane knows as much as anchors need."""
+    stage = queued(**settings)
     for _ in range(9):
         stage.chain.produce()
     stage.now_ms = stage.chain.best.ref.slot * SLOT_MS
     stage.look()
+    return stage
+
+
+def test_a_version_that_is_stale_as_soon_as_it_is_built_is_not_built_again_at_once() -> None:
+    stage = aged(anchor_policy="table", anchor_age_blocks_max=2)
     stage.now_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
     stage.tick()
     stage.make()
     slot = stage.named(1)
     assert stage.lane.of(1) == ()
     assert slot.retry_ms == stage.now_ms + 1_000
-    assert slot.wait_reason == "its anchor grew too old before it was submitted"
+    assert slot.wait_reason == TOO_SLOW
     stage.tick(1_000)
     assert len(stage.take(v.BuildVersion)) == 1
+
+
+def slow_builder(stage: Stage, late_ms: int, slots: int) -> int:
+    """How many versions a builder makes that takes so long for each."""
+    made, answer_ms, answer = 0, 0, v.VersionsMade(0, ())
+    for _ in range(slots):
+        end_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS
+        while True:
+            stage.send()
+            if any(isinstance(one, v.LookAtChain) for one in stage.out):
+                stage.look()
+                continue
+            stage.hear_all()
+            if orders := stage.take(v.BuildVersion):
+                made, answer_ms = made + len(orders), stage.now_ms + late_ms
+                answer = v.VersionsMade(answer_ms, tuple(map(stage.version_of, orders)))
+            wake_ms = stage.kind.deadline(stage.lane) or end_ms
+            stage.now_ms = min([wake_ms, *([answer_ms] if answer.made else [])])
+            if stage.now_ms >= end_ms:
+                break
+            if answer.made and stage.now_ms == answer_ms:
+                stage.post(answer)
+                answer = replace(answer, made=())
+            else:
+                stage.tick()
+        stage.now_ms = end_ms
+        stage.chain.produce(stage.reportable())
+        stage.chain.finalise(behind=2)
+    return made
+
+
+@pytest.mark.parametrize("policy", ["freshest", "table", "formula"])
+@pytest.mark.parametrize("order", ["chained", "parallel"])
+def test_a_builder_that_misses_its_window_gets_a_fresher_anchor(policy: str, order: str) -> None:
+    """Versions that are made in one slot and submitted in the next must not be too old then."""
+    stage = aged(anchor_policy=policy, order=order)
+    assert slow_builder(stage, 2_100, 12) <= 2
+    assert stage.lane.head.finished_count == 1
+
+
+def test_a_builder_that_is_too_slow_for_any_window_is_named_as_the_reason() -> None:
+    stage = aged(anchor_policy="freshest", anchor_age_blocks_max=2)
+    assert slow_builder(stage, 3 * SLOT_MS, 60) >= STUCK_TRIES_MIN
+    assert stage.lane.head.finished_count == 0
+    assert stuck(read_head(stage.head)) == f"no block is built: {TOO_SLOW}"
 
 
 def test_a_block_is_the_lowest_that_waits_when_all_below_it_have_accumulated() -> None:

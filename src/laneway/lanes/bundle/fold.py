@@ -193,7 +193,8 @@ def change_version(lane: BundleLane, record: r.OfVersion) -> Touched:
                 last_ms=record.last_ms,
                 offering=True,
             )
-            put = [put_slot(lane, replace(slot, queued=False))] if slot.queued else []
+            is_first = slot.queued or slot.tries
+            put = [put_slot(lane, replace(slot, queued=False, tries=0))] if is_first else []
             return (*put, put_version(lane, offered))
         case r.VersionAnswered():
             answered = replace(

@@ -238,7 +238,7 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
     head.open_count, head.returned_count = len(lane.slots), len(lane.returned)
     waiting = [lane.slots[one] for word in WAITING for one in lane.places[word]]
     head.queued_count = len(waiting)
-    head.build_tries = max([slot.tries for slot in waiting], default=0)
+    head.build_tries = max([slot.tries for slot in waiting if slot.wait_reason], default=0)
     reasons = [(slot.number, slot.wait_reason) for slot in waiting if slot.wait_reason]
     full = OPEN_BYTES_FULL if is_large(lane) else ""
     others = head.reason + head.look_reason + head.tell_reason

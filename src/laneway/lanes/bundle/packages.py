@@ -33,6 +33,10 @@ from laneway.lanes.common.heads import encode
 from laneway.lanes.common.timers import is_due
 
 
+GREW_OLD = "its anchor grew too old before it was submitted"
+TOO_SLOW = f"{GREW_OLD}; if that goes on, the builder is too slow for this chain's slots"
+
+
 def is_skewed(lane: BundleLane) -> bool:
     """Whether this machine's clock is too far from the chain's: windows would be missed."""
     clock = lane.head.clock
@@ -146,6 +150,8 @@ def make(
     offset = anchor_offset(
         settings.anchor_policy, ahead, len(settings.cores), settings.recent_blocks
     )
+    # After tries that came to nothing it gets more time than the policy leaves it.
+    offset = max(1, offset - slot.tries)
     making = Making(
         lane.head.order_next, slot.version + 1, prerequisites, core, offset, draft.now_ms
     )
@@ -219,7 +225,7 @@ def judge_version(draft: DecisionDraft, event: v.VersionBuilt) -> None:
         size=len(package),
         born=lane.head.height - making.anchor_offset,
     )
-    sealed = replace(slot, making=None, version=making.version, tries=0, wait_reason="")
+    sealed = replace(slot, making=None, version=making.version, wait_reason="")
     draft.say(r.VersionSealed(sealed, version, package))
 
 
@@ -255,12 +261,10 @@ def submit(draft: DecisionDraft) -> None:
         if version is not None and not version.is_sent():
             reason = why_useless(lane, version, previous)
             if reason:
-                is_new = is_stale(lane, version) and is_from_window(draft, slot)
+                is_old, is_new = is_stale(lane, version), is_from_window(draft, slot)
                 discard(draft, slot, version, reason)
-                if is_new:
-                    # The next one would be as old: its builder's node is behind, or its anchor
-                    # policy is at odds with the age that is allowed.
-                    delay(draft, slot, reason)
+                if is_old:
+                    wait_for_fresher(draft, slot, is_new=is_new)
             else:
                 offer(draft, version, cores)
         elif version is not None and is_due(retry_ms(lane, slot, version), draft.now_ms):
@@ -268,11 +272,21 @@ def submit(draft: DecisionDraft) -> None:
         previous = lane.slots[slot.id]
 
 
+def wait_for_fresher(draft: DecisionDraft, slot: Slot, *, is_new: bool) -> None:
+    """Bytes that grew too old are counted until a node is offered some: the next ones may be as old
+    if their builder is slow or its node behind, or if the anchor policy is at odds with the age
+    that is allowed. The first that only waited for its window too long is made anew at once."""
+    if is_new or slot.tries:
+        delay(draft, slot, TOO_SLOW)
+    else:
+        draft.change(r.BuildDelayed(slot.id, draft.now_ms, 1, TOO_SLOW))
+
+
 def why_useless(lane: BundleLane, version: Version, previous: Slot | None) -> str:
     """Why bytes that no node was offered are built again before they are submitted; empty: they are
     not."""
     if is_stale(lane, version):
-        return "its anchor grew too old before it was submitted"
+        return GREW_OLD
     if prerequisites_after(lane, previous) != version.prerequisites:
         return "the package that it names is another by now"
     return ""

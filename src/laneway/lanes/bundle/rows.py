@@ -206,6 +206,7 @@ class Slot(LaneRow, frozen=True):
     retry_ms: int | None = None
     """When the builder is asked again."""
     tries: int = 0
+    """How often in a row nothing came of asking the builder that a node could be offered."""
     digest: bytes = b""
     """Of its payload."""
     block: bytes = b""
