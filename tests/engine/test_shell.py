@@ -663,3 +663,26 @@ def test_a_performer_that_follows_the_world_posts_to_lanes_and_is_ended_with_the
         assert performer.ended
 
     house.time.run(main())
+
+
+def test_news_that_end_with_an_error_are_reported_and_end_nothing_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    house = House()
+
+    class Broken(Following):
+        async def follow(self, post: Callable[[LaneId, Any], None]) -> None:
+            raise ZeroDivisionError
+
+    async def main() -> None:
+        store = GroupStore(house.book, house.time, thread="never")
+        reactor = Reactor({"contract": contract_kind(house.settings)}, house.owner)
+        performer = Broken(house.host, house.time)
+        house.engine = Engine(store, reactor, {"contract": performer}, house.time, (house.ear,))
+        await house.engine.start()
+        assert (await house.engine.result(await house.submit("d"))).status == "confirmed"
+        assert house.engine.failure is None
+        await house.engine.stop()
+
+    house.time.run(main())
+    assert "look by themselves: ZeroDivisionError()" in caplog.text

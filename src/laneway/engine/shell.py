@@ -103,6 +103,8 @@ class Engine:
             for performer in self._performers.values()
             if isinstance(performer, FollowingPerformer)
         ]
+        for task in self._following:
+            task.add_done_callback(follow_ended)
 
     async def tell(self, command: Command) -> Command:
         """Leave a command in its lane's mailbox, and call the lane."""
@@ -295,3 +297,12 @@ class Engine:
             for arrival in arrivals:
                 self.reactor.woken(arrival.lane, arrival.priority)
         self._schedule()
+
+
+def follow_ended(task: asyncio.Task[None]) -> None:
+    """News of the world are a hint: lanes look by themselves, so nothing else ends with them."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        log.error(
+            "Lanes are notified of no new blocks until a restart, and look by themselves: %r", error
+        )

@@ -85,10 +85,9 @@ CHAIN_LATE_RETRY_S_MAX = 6.0
 """Between two tries to open a rollup whose nodes were all down at the start: a slot. The pauses
 begin with `CHAIN_OPEN_RETRY_S` and double."""
 
-CLOCK_OFF_MS_MAX = 1_000
 CLOCK_SLOTS = 2
-"""How far this machine's clock may be from a chain's calendar before the doctor says so, and for
-how many slots it listens to find that out."""
+"""For how many slots the doctor listens to find out how far this machine's clock is from a chain's
+calendar."""
 
 PICTURE_FINAL_MAX = 8
 """Final blocks that a rollup's picture shows: as many as may wait; the list has them all."""

@@ -23,6 +23,7 @@ from laneway.kinds.findings import Finding
 from laneway.kinds.rollup import doctor as rollup_doctor
 from laneway.kinds.rollup.doctor import look_at, look_at_all
 from laneway.kinds.rollup.kind import RollupKind
+from laneway.kinds.rollup.section import BundleSection
 from laneway.wire.jip2 import blob
 
 SLOT_MS = 30
@@ -172,8 +173,12 @@ def test_cores_that_the_chain_has_not_are_found() -> None:
 
 def test_a_clock_that_is_off_is_found() -> None:
     now_ms = time_ns() // 1_000_000
-    # A slot zero of about now is right, and one of an hour ago is an hour off.
-    assert found(calendar=now_ms)["rollup:1 clock"].ok
+    # A slot zero of about now is right, and one of an hour ago is an hour off. How much may be is
+    # what the lane is held to: a second here, for settings are by slots of six seconds.
+    allowed = {"clock_skew_ms_max": 1_000 * 6_000 // SLOT_MS}
+    assert found(calendar=now_ms, **allowed)["rollup:1 clock"].ok
+    assert not found(calendar=now_ms - 3_000, **allowed)["rollup:1 clock"].ok
+    assert found(calendar=now_ms - 3_000, clock_skew_ms_max=10**7)["rollup:1 clock"].ok
     late = found(calendar=now_ms - 3_600_000)["rollup:1 clock"]
     early = found(calendar=now_ms + 3_600_000)["rollup:1 clock"]
     assert (late.ok, early.ok) == (False, False)
@@ -206,12 +211,13 @@ def test_a_table_that_is_wrong_is_found() -> None:
 
 def test_an_embedded_chain_needs_no_look() -> None:
     async def story() -> list[Finding]:
-        return await look_at_all([table("devnet"), table("devnet")], {})
+        return await look_at_all([table("devnet"), table("devnet")], BundleSection(), {})
 
     assert [one.ok for one in run(story)] == [True, True]
     inside = Finding("rollup:1", True, "its chain is inside the server's own process")
+    store = SimpleNamespace(path="laneway.db")
     config = SimpleNamespace(
-        config=SimpleNamespace(rollup=[table("devnet")], store=SimpleNamespace(path="laneway.db"))
+        config=SimpleNamespace(rollup=[table("devnet")], bundle=BundleSection(), store=store)
     )
     assert run(lambda: RollupKind().examine(config, {})) == [inside]
     assert RollupKind().open_nodes(config, {}) == []

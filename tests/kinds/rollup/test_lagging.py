@@ -10,6 +10,7 @@ import pytest
 from tests.kinds.rollup.stage import LANE, made, run, table
 from tests.rollup_stage import Purse
 
+from laneway.core.errors import BuildFailed
 from laneway.core.ids import LaneId
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.model import shards
@@ -37,6 +38,8 @@ class Asked:
         self.lag = ""
 
     async def problem(self, _tip: object, *, held: bool) -> str:
+        if self.lag == "refuses":
+            raise BuildFailed("the builder is closed")
         return self.lag
 
 
@@ -53,6 +56,12 @@ class Watched:
         self.builder.lag = lag
         asyncio.run(self.watch.look())
         return self.watch.problem()
+
+
+def test_a_builder_that_cannot_be_asked_lacks_something() -> None:
+    watched = Watched(100)
+    assert watched.after(0, "refuses") == ""
+    assert "the builder is closed" in watched.after(1_000 * BUILDER_LAG_S_MIN, "refuses")
 
 
 @pytest.mark.parametrize("slot_ms", [6_000, 100])

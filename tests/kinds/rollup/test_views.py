@@ -1,9 +1,11 @@
 """Laws of what is shown of a rollup's lane, on the lane's own stage."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tests.lanes.bundle.stage import LANE, Stage, queued, submitted
+import pytest
+from tests.lanes.bundle.stage import LANE, Stage, queued, replace, submitted
 
 from laneway.core.errors import LaneNotFound
 from laneway.core.intent import IntentRow
@@ -11,9 +13,11 @@ from laneway.core.outcome import Status
 from laneway.core.rows import Head, Index, LaneView, Tail
 from laneway.engine.shell import Engine
 from laneway.kinds.common.views import empty_view
+from laneway.kinds.rollup.doctor import blocks
 from laneway.kinds.rollup.views import RollupViews, clock_of, waits_of
+from laneway.lanes.bundle import lane as bundle_lane
 from laneway.lanes.bundle import show
-from laneway.lanes.bundle.limits import OVERTAKEN_MIN, UNSEEN_LOOKS_MIN
+from laneway.lanes.bundle.limits import OVERTAKEN_MIN, STUCK_TRIES_MIN, UNSEEN_LOOKS_MIN
 from laneway.lanes.bundle.rows import BundleHead
 from laneway.lanes.common.values import ModeChanged
 from laneway.ports import IntentView
@@ -205,6 +209,82 @@ def test_what_keeps_a_lane_back_for_long_is_one_problem_and_the_same_wherever_on
         assert shown.rollup(view_of(overtaken)).reason == starved
     overtaken.tell("pause")
     assert waits_of(overtaken.lane) == "B-1 (block 1): paused"
+
+
+def has_halted(stage: Stage, _: pytest.MonkeyPatch) -> str:
+    stage.apply([ModeChanged("halted", "three drops; resume the lane", "", stage.now_ms)])
+    return "three drops; resume the lane"
+
+
+def sees_nothing(stage: Stage, _: pytest.MonkeyPatch) -> str:
+    for _tries in range(UNSEEN_LOOKS_MIN):
+        stage.tick(60_000)
+        stage.blind()
+    return "the chain cannot be looked at: nobody answers"
+
+
+def is_overtaken(stage: Stage, _: pytest.MonkeyPatch) -> str:
+    stage.lane.head.overtaken = OVERTAKEN_MIN
+    stage.apply([])
+    return "others brought blocks 8 times in a row"
+
+
+def cannot_build(stage: Stage, _: pytest.MonkeyPatch) -> str:
+    slot = stage.named(1)
+    stage.put(replace(slot, tries=STUCK_TRIES_MIN, wait_reason="no; put it back", retry_ms=10**15))
+    return "no; put it back"
+
+
+def has_no_finality(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(show, "SLOTS_OPEN_MAX", 2)
+    stage.apply([])
+    return "finality_stands_still: 2 blocks are open; see why the chain ends none"
+
+
+def holds_too_much(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(bundle_lane, "OPEN_BYTES_MAX", 1)
+    stage.apply([])
+    return "too large together to begin another; see why the chain ends none"
+
+
+def owes_callbacks(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(show, "TELLS_OWED_MAX", 1)
+    stage.to_slot(2_500)
+    stage.slot(stage.hash_of(1))
+    stage.to_slot()
+    stage.chain.produce()
+    stage.look()
+    stage.hear(is_done=False)
+    return "callbacks_owed: busy"
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        has_halted, sees_nothing, is_overtaken, cannot_build, has_no_finality, holds_too_much,
+        owes_callbacks,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("held", [True, False])
+def test_whatever_begins_or_ends_no_block_for_long_is_said_wherever_one_looks(
+    trouble: Callable[[Stage, pytest.MonkeyPatch], str], held: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Status, list of lanes, health, readiness (which asks `unwell`) and the doctor agree."""
+    stage = queued(2)
+    shown, head = teller(stage, held=held), show.read_head(stage.head)
+    assert shown.health(view_of(stage)).healthy
+    assert (Place(stage).unwell(head), blocks("x", head)) == ("", [])
+    said = trouble(stage, monkeypatch)
+    head = show.read_head(stage.head)
+    health = shown.health(view_of(stage))
+    assert not health.healthy
+    assert said in Place(stage).unwell(head)
+    assert any(said in problem for problem in health.problems)
+    (finding,) = blocks("x", head)
+    assert said in finding.what
+    status = shown.status(view_of(stage), None)
+    assert said in status.rollup.reason or said in status.waits
+    assert said in shown.state(view_of(stage)).reason
 
 
 def test_a_status_says_what_is_known_here() -> None:

@@ -237,7 +237,7 @@ def test_a_pool_that_waits_for_finality_or_for_callbacks_says_so(
     stage.hear(is_done=False)
     (later,) = stage.accept(1)
     assert sight(stage.lane, later).waits == "callbacks_owed: busy"
-    assert describe(stage.head).reason == "callbacks fail: busy"
+    assert describe(stage.head).reason == "callbacks_owed: busy"
 
 
 def test_the_lowest_block_is_parked_by_none_above_it() -> None:

@@ -306,9 +306,7 @@ def final_of(
     return next(one for one in known if one.slot == slot)
 
 
-def finals(
-    own: JamHead, best: JamBlockRef, compared: Sequence[Confirmation]
-) -> list[JamBlockRef]:
+def finals(own: JamHead, best: JamBlockRef, compared: Sequence[Confirmation]) -> list[JamBlockRef]:
     """What each node calls final on the fork of this block, as far as it names one."""
     named = [own.finalised, *(shared_final(one) for one in compared)]
     return [one for one in named if one is not None and one.slot <= best.slot]

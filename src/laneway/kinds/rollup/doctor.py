@@ -16,7 +16,6 @@ from laneway.jam.service.values import ServiceHead
 from laneway.kinds.config import ConfigError
 from laneway.kinds.findings import Finding
 from laneway.kinds.limits import (
-    CLOCK_OFF_MS_MAX,
     CLOCK_SLOTS,
     LOOK_PAUSE_S_MAX,
     LOOK_S_MAX,
@@ -24,7 +23,7 @@ from laneway.kinds.limits import (
 )
 from laneway.kinds.rollup.lanes import SLOT_MS, builder_path, open_chain, places_of
 from laneway.kinds.rollup.readable import unreadable
-from laneway.kinds.rollup.section import RollupSection
+from laneway.kinds.rollup.section import BundleSection, RollupSection, bundle_settings
 from laneway.kinds.rollup.service import (
     authorizer_of,
     foreign_line,
@@ -57,16 +56,24 @@ def open_tables(rollups: Sequence[RollupSection]) -> Iterator[tuple[str, Jip2Cha
 
 
 async def look_at_all(
-    rollups: Sequence[RollupSection], states: Mapping[str, bytes], store_path: str = ":memory:"
+    rollups: Sequence[RollupSection],
+    bundle: BundleSection,
+    states: Mapping[str, bytes],
+    store_path: str = ":memory:",
 ) -> list[Finding]:
     """`states` are the heads of the lanes of the database at `store_path`."""
     lanes = [(rollup, states.get(rollup_lane(rollup.service), b"")) for rollup in rollups]
-    found = await asyncio.gather(*(look_at(rollup, state, store_path) for rollup, state in lanes))
+    found = await asyncio.gather(
+        *(look_at(rollup, state, store_path, bundle) for rollup, state in lanes)
+    )
     return [finding for findings in found for finding in findings]
 
 
 async def look_at(
-    section: RollupSection, state: bytes = b"", store_path: str = ":memory:"
+    section: RollupSection,
+    state: bytes = b"",
+    store_path: str = ":memory:",
+    bundle: BundleSection = BundleSection(),  # noqa: B008  It is frozen.
 ) -> list[Finding]:
     name = f"rollup:{section.service}"
     try:
@@ -90,9 +97,11 @@ async def look_at(
             what = f"node {nodes} answers for another chain: {seen.strange}"
             reached = Finding(name, False, what, "name nodes of its chain, or another database")
         waits = blocks(name, read_head(state)) or lag(name, seen.lag)
+        settings = bundle_settings(bundle, section, chain.nodes, seen.sizes)
         return [
             reached, service(name, section, seen.head), *odd_nodes(name, section, seen.values),
-            *waits, cores(name, section, seen.sizes), await clock(name, chain, seen.sizes),
+            *waits, cores(name, section, seen.sizes),
+            await clock(name, chain, seen.sizes, settings.clock_skew_ms_max),
         ]  # fmt: skip
     finally:
         await chain.aclose()
@@ -179,8 +188,9 @@ def cores(name: str, section: RollupSection, sizes: Parameters) -> Finding:
     return Finding(f"{name} cores", not problem, what, "name others as its `cores`, or none")
 
 
-async def clock(name: str, chain: Jip2Chain, sizes: Parameters) -> Finding:
-    """The head that was there first may be old, so some new ones are waited for."""
+async def clock(name: str, chain: Jip2Chain, sizes: Parameters, most_ms: int) -> Finding:
+    """`most_ms`: with more skew the lane submits nothing. The head that was there first may be old,
+    so some new ones are waited for."""
     name = f"{name} clock"
     # Slots may be skipped: then what was seen until now says how late blocks are at most.
     with suppress(TimeoutError):
@@ -197,7 +207,7 @@ async def clock(name: str, chain: Jip2Chain, sizes: Parameters) -> Finding:
         return Finding(name, True, f"{what}; set `calendar` if it has one")
     return Finding(
         name,
-        abs(skew_ms) <= CLOCK_OFF_MS_MAX,
+        abs(skew_ms) <= most_ms,
         f"blocks are heard of {skew_ms} ms after their time by the chain's calendar",
         "let NTP set this clock; below zero it is behind",
     )

@@ -48,7 +48,7 @@ class RollupKind(FolderKind):
             return ()
         from laneway.kinds.rollup.doctor import look_at_all
 
-        return await look_at_all(config.rollup, states, config.store.path)
+        return await look_at_all(config.rollup, config.bundle, states, config.store.path)
 
     def open(self, opening: "Opening") -> "Served":
         from laneway.kinds.rollup.served import RollupServed

@@ -6,6 +6,7 @@ A lane without transactions orders nothing of its builder, so nobody else would 
 import asyncio
 from collections.abc import Callable
 
+from laneway.core.errors import LanewayError
 from laneway.kinds.limits import BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX
 from laneway.lanes.bundle.rows import Tip
 from laneway.ports import RollupReads
@@ -40,7 +41,10 @@ class BuilderWatch:
         return what if "; " in what else what + REMEDY
 
     async def look(self) -> None:
-        self._lag = await self._reads.problem(NO_TIP, held=False)
+        try:
+            self._lag = await self._reads.problem(NO_TIP, held=False)
+        except LanewayError as error:
+            self._lag = str(error)
         if not self._lag:
             self._since_ms = None
         elif self._since_ms is None:

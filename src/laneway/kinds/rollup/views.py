@@ -275,9 +275,9 @@ def waits_of(lane: BundleLane) -> str:
     """Why the lane as a whole waits, or the lowest block that is not submitted."""
     if lane.head.look_reason:
         return show.unseen(lane.head)
-    starved = show.starved(lane.head)
-    if starved and not show.stopped(lane.head):
-        return starved
+    blocked = show.starved(lane.head) or show.filled(lane.head)
+    if blocked and not show.stopped(lane.head):
+        return blocked
     for slot in lane.in_order():
         if show.STATUSES[slot.word] is Status.QUEUED:
             return f"{slot.bundle_id()} (block {slot.number}): {show.wait_reason(lane, slot)}"

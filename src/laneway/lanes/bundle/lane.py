@@ -236,6 +236,7 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
     """The head as it is kept; what it says for people is counted here, once a turn."""
     head = lane.head
     head.open_count, head.returned_count = len(lane.slots), len(lane.returned)
+    head.owed_count = len(lane.tells)
     waiting = [lane.slots[one] for word in WAITING for one in lane.places[word]]
     head.queued_count = len(waiting)
     head.build_tries = max([slot.tries for slot in waiting if slot.wait_reason], default=0)

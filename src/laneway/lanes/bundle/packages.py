@@ -32,7 +32,6 @@ from laneway.lanes.bundle.standing import (
 from laneway.lanes.common.heads import encode
 from laneway.lanes.common.timers import is_due
 
-
 GREW_OLD = "its anchor grew too old before it was submitted"
 TOO_SLOW = f"{GREW_OLD}; if that goes on, the builder is too slow for this chain's slots"
 

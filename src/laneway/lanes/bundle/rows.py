@@ -450,3 +450,5 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     """How often in a row others' blocks became final while transactions waited here."""
     look_tries: int = 0
     """How often in a row a look at the chain came back with nothing."""
+    owed_count: int = 0
+    """Callbacks that were not received yet."""

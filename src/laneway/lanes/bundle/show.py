@@ -73,7 +73,7 @@ def describe(state: bytes) -> LaneState:
 
 def trouble(head: BundleHead) -> str:
     """What keeps a running lane back, if anything does."""
-    return unseen(head) or starved(head) or head.waits or unheard(head)
+    return unseen(head) or starved(head) or filled(head) or head.waits or unheard(head)
 
 
 def unseen(head: BundleHead) -> str:
@@ -91,7 +91,7 @@ def stuck(head: BundleHead) -> str:
         return stopped(head)
     if head.look_tries >= UNSEEN_LOOKS_MIN:
         return unseen(head)
-    if found := starved(head):
+    if found := starved(head) or filled(head):
         return found
     if head.build_tries < STUCK_TRIES_MIN:
         return ""
@@ -106,6 +106,17 @@ def starved(head: BundleHead) -> str:
         f"others brought blocks {head.overtaken} times in a row, and none from here came "
         "through; stop the other deployment that builds on this service, or wait until it rests"
     )
+
+
+def filled(head: BundleHead) -> str:
+    """Which bound is reached, so that no block is begun, and what to do; empty if none is."""
+    if head.open_count >= SLOTS_OPEN_MAX:
+        return f"{FINALITY_STALLED}: {head.open_count} blocks are open; see why the chain ends none"
+    if head.waits == OPEN_BYTES_FULL:
+        return f"{OPEN_BYTES_FULL}; see why the chain ends none"
+    if head.owed_count >= TELLS_OWED_MAX:
+        return f"{CALLBACKS_OWED}: {head.tell_reason}"
+    return ""
 
 
 def stopped(head: BundleHead) -> str:
@@ -134,8 +145,7 @@ def sight(lane: BundleLane, intent: IntentId, seq: int = 0) -> Sight:
     found = lane.bound.get(intent)
     if found is None:
         place = 0 if intent in lane.returned else seq
-        depth, owed = lane.settings.max_queue_depth, len(lane.tells)
-        waits = why_pooled(lane.head, place, depth, owed)
+        waits = why_pooled(lane.head, place, lane.settings.max_queue_depth)
         back = lane.returned.get(intent)
         if waits == IN_POOL and back is not None and back.reason:
             waits = back.reason
@@ -144,9 +154,8 @@ def sight(lane: BundleLane, intent: IntentId, seq: int = 0) -> Sight:
     return Sight(STATUSES[slot.word], wait_reason(lane, slot), slot, lane.of(slot.id))
 
 
-def why_pooled(head: BundleHead, seq: int, depth: int | None, owed: int = 0) -> str:
-    """Why a transaction of this place in the backlog is in no block; 0: it had one before. `owed`
-    are callbacks that nobody has received."""
+def why_pooled(head: BundleHead, seq: int, depth: int | None) -> str:
+    """Why a transaction of this place in the backlog is in no block; 0: it had one before."""
     if found := stopped(head):
         return found
     if head.mode == "draining" and seq > head.drain_seq:
@@ -155,7 +164,7 @@ def why_pooled(head: BundleHead, seq: int, depth: int | None, owed: int = 0) -> 
         return unseen(head) or FINALITY_STALLED
     if head.waits == OPEN_BYTES_FULL:
         return head.waits
-    if owed >= TELLS_OWED_MAX:
+    if head.owed_count >= TELLS_OWED_MAX:
         return f"{CALLBACKS_OWED}: {head.tell_reason}"
     return QUEUE_FULL if depth is not None and head.queued_count >= depth else IN_POOL
 
