@@ -69,8 +69,14 @@ def wants(lane: BundleLane) -> int:
     before come first, and where the builder put them off there is always room for another."""
     if not may_begin(lane) or has_urgent(lane):
         return 0
-    wanted = max(1, lane.settings.block_txs_max - len(lane.returned))
+    wanted = max(1, block_txs(lane) - len(lane.returned))
     return min(wanted, lane.head.drain_left) if lane.head.mode == "draining" else wanted
+
+
+def block_txs(lane: BundleLane) -> int:
+    """The most transactions of a block: fewer where no package could be made of more."""
+    most = lane.settings.block_txs_max
+    return min(most, lane.head.txs_max or most)
 
 
 def claim_offered(draft: DecisionDraft, event: IntentsOffered) -> None:
@@ -414,7 +420,7 @@ def picked(lane: BundleLane, now_ms: int) -> list[IntentRow]:
     late.sort(key=lambda one: one.deferral is not None and one.deferral.again_ms > now_ms)
     count, size = share(settings)
     chosen = fitting(lane, late, count, size)
-    count = max(1, settings.block_txs_max - len(chosen))
+    count = max(1, block_txs(lane) - len(chosen))
     size = settings.block_bytes_max - sum([intent.size() for intent in chosen])
     chosen += fitting(lane, [one for one in backs if one.deferral is None], count, size)
     return sorted(chosen, key=lambda one: (one.priority, one.seq))

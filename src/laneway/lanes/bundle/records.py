@@ -281,6 +281,8 @@ class BlockDropped(LaneRecord, frozen=True):
     at_ms: int
     is_cause: bool = True
     """It is dropped for itself, and not with the one that it was built on."""
+    is_unpackable: bool = False
+    """No package can be made of it: the next block has half as many transactions at most."""
 
 
 class BlockFinalised(LaneRecord, frozen=True):

@@ -452,3 +452,9 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     """How often in a row a look at the chain came back with nothing."""
     owed_count: int = 0
     """Callbacks that were not received yet."""
+    txs_max: int = 0
+    """A block has no more transactions, until a package was made of one that is no larger: none
+    could be made of a larger one. 0: as many as the settings allow."""
+    unpacked: int = 0
+    """Transactions that were refused one after the other because no package can be made of a block
+    with them, since one was made."""
