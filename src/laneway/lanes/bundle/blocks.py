@@ -36,7 +36,14 @@ from laneway.lanes.common.commands import is_expired
 from laneway.lanes.common.timers import earliest
 from laneway.lanes.common.values import IntentsOffered, ModeChanged
 
-UNSAID = "the builder did not answer for it"
+UNSAID = "the builder did not say what became of it"
+VERDICTS = (
+    *RESULT_STATUSES,
+    ExecutionVerdict.REFUSED,
+    ExecutionVerdict.EXPIRED,
+    ExecutionVerdict.DEFERRED,
+    ExecutionVerdict.FULL,
+)
 RESUME = "resume the lane"
 """The last thing that is to be done about a lane that has halted."""
 SEE_DOCS = f"see docs/rollup-operations.md, then {RESUME}"
@@ -235,9 +242,9 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
     found = {one.intent: one for one in event.judged}
     members: list[Member] = []
     for member in lane.members[slot.id]:
-        one = found.get(member.intent) or JudgedTransaction(
-            member.intent, ExecutionVerdict.DEFERRED, reason=UNSAID
-        )
+        one = found.get(member.intent)
+        if one is None or not is_verdict(one):
+            one = JudgedTransaction(member.intent, ExecutionVerdict.DEFERRED, reason=UNSAID)
         members.append(
             replace(
                 member,
@@ -267,6 +274,13 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
             for member in members
         ]
     )
+
+
+def is_verdict(judged: JudgedTransaction) -> bool:
+    """Whether a builder's answer says what became of a transaction."""
+    if judged.verdict == ExecutionVerdict.APPLIED:
+        return judged.receipt is not None
+    return judged.verdict in VERDICTS
 
 
 def judge_not_built(draft: DecisionDraft, event: BlockNotBuilt) -> None:

@@ -266,9 +266,9 @@ def fold_head(lane: BundleLane, record: OfHead) -> Touched:
             head.look_tries = head.look_tries + head.looking if reason else 0
             head.looking, head.look_ms, head.look_reason = False, look_ms, reason
             head.clock = head.clock if clock is None else clock
-        case r.LineMoved(number=number, foreign=foreign, at_ms=at_ms):
+        case r.LineMoved(number=number, foreign=foreign, at_ms=at_ms, block=block):
             # Whose block it is and what it leaves, the builder says with the next one.
-            head.tip = Tip(number)
+            head.tip, head.line_block = Tip(number), block
             head.number_next = number + 1
             head.foreign_count += foreign
             if foreign:

@@ -304,6 +304,8 @@ class LineMoved(LaneRecord, frozen=True):
     foreign: int
     """How many of its blocks are not this lane's; 0 if the line was thought to be longer."""
     at_ms: int
+    block: bytes = b""
+    """The hash of the newest one."""
 
 
 class ChainSeen(LaneRecord, frozen=True):
