@@ -479,6 +479,6 @@ def test_a_builder_without_orders_keeps_states_beside_its_file_too(tmp_path: Pat
     async def tale(site: Site) -> None:
         await site.builder(str(tmp_path / "idle.db"), slot_ms=SLOT_MS)
         await landed(site, 1)
-        await until(lambda: (tmp_path / "idle.db-state-1").exists())
+        await until((tmp_path / "idle.db-state-1").exists)
 
     story(tale)
