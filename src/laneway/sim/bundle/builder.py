@@ -189,6 +189,7 @@ class SimBuilder:
             if self._is_final(order.block):
                 raise BuildFailed(f"block {body.number} is final, and needs no package any more")
             parent = self._ground(body.parent, order.below)
+            await asyncio.sleep(world.plan.packing_ms / 1000)
             try:
                 if world.chance(world.plan.hopeless):
                     world.seen["no version ever"] += 1

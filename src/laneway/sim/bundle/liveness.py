@@ -177,7 +177,8 @@ class WindowLaw:
         """When the first submission window is over that there is time for."""
         world, settings = self._world, self._world.plan.settings
         slack_ms = MESSAGES * (world.plan.delay_ms + 1)
-        at_ms = now_ms + slack_ms
+        # The package of another block may be made before this one's.
+        at_ms = now_ms + slack_ms + 2 * world.plan.packing_ms
         closes_ms = at_ms + clock.until_next_ms(at_ms) - settings.submit_until_ms
         if closes_ms < at_ms:
             closes_ms += clock.slot_ms

@@ -96,6 +96,8 @@ class RollupPlan(WorldPlan, frozen=True, kw_only=True):
     """Chance that executing a block takes longer than it may."""
     help: float = 0.0
     """Chance that a builder lacks what only an operator can bring."""
+    packing_ms: int = 0
+    """How long a builder takes for each package."""
     build_timeout_ms: int = BUILD_TIMEOUT_MS
     """How long a lane waits for its builder."""
     priorities: bool
@@ -170,6 +172,7 @@ def with_later_faults(plan: RollupPlan) -> RollupPlan:
         overlong=rng.choice((0.0, 0.02, 0.1)) if slow else 0.0,
         build_timeout_ms=rng.choice((3, 6)) * plan.slot_ms if slow else BUILD_TIMEOUT_MS,
         help=rng.choice((0.02, 0.1)) if rng.random() < 0.1 else 0.0,
+        packing_ms=int(rng.choice((0.4, 0.7)) * plan.slot_ms) if rng.random() < 0.1 else 0,
     )
 
 
