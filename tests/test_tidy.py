@@ -261,7 +261,7 @@ def test_laneway_refuses_to_run_without_its_assertions() -> None:
 
 
 DIALECT = re.compile(
-    r"\b(whoever|mended|so many|graves?|by halves|in thought|letter form|tellers?|hears?|heard"
+    r"\b(whoever|mend(s|ed)?|so many|graves?|by halves|in thought|letter form|tellers?|hears?|heard"
     r"|told)\b",
     re.I,
 )

@@ -108,8 +108,8 @@ class ChainedBuilder(KeptBlocks[S, B]):
             return await self._in_time(lambda: self._executed(order, parent))
 
     async def _check_others(self, parent: Snapshot[S, B]) -> None:
-        """Not in the thread, which may be busy without an end with what it was to do in a time;
-        whatever changes snapshots has its turn before and after."""
+        """Runs on the event loop, because the builder's thread may be busy with rules that never
+        return; whatever changes snapshots has its turn before and after."""
         check_others(self._snapshots, parent, await self._source.best())
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
@@ -137,8 +137,8 @@ class ChainedBuilder(KeptBlocks[S, B]):
                     await self._sync_final(tell)
 
     async def aclose(self) -> None:
-        """What is being done is finished first, if it ends in time: rules that never return keep
-        no process from ending, and all that counts is in the lane's rows."""
+        """Wait up to `CLOSE_S_MAX` for the current job, and close without it then: rules that never
+        return keep no process from ending, and all that counts is in the lane's rows."""
         await self._follower.stop()
         await self._reader.stop()
         with suppress(TimeoutError):

@@ -83,9 +83,9 @@ TROUBLE_BYTES_MAX = 100
 longest remedy of a builder is 85 bytes, and stands after the problem."""
 
 HEAD_REASONS_BYTES_MAX = 580
-"""Of these three and the reason of the lane's mode together: the head stays under 1 KB. The first
-block's gives way to the others, since its own row has it too: it is cut to `TROUBLE_BYTES_MAX`, and
-left out where less is left."""
+"""Bytes of all reasons in the lane's head together, the one of its mode included: the head stays
+under 1 KB. The first block's gives way to the others, since its own row has it too: it is cut to
+`TROUBLE_BYTES_MAX`, and left out where less is left."""
 
 RETRY_GROWTH_MAX = 5
 """Doublings of the pause before a builder is asked again for what it could not build, or a callback

@@ -62,7 +62,7 @@ class BlockNotBuilt(Struct, frozen=True):
     final: bool = False
     """No block can be built of all of them."""
     needs_help: bool = False
-    """Time alone does not mend it: the reason says what an operator can do."""
+    """Time alone does not fix it: the reason says what an operator can do."""
 
 
 class VersionBuilt(Struct, frozen=True, kw_only=True):

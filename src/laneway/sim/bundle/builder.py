@@ -101,9 +101,9 @@ class Workshop:
         slots = self.dice.choice(PASSES_SLOTS)
         world.note(f"the builder needs help: {self._problem}")
         if slots is not None:
-            world.after(slots * world.plan.slot_ms, "builder's trouble passes", self.mend)
+            world.after(slots * world.plan.slot_ms, "builder's trouble passes", self.repair)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """What was lacking is there."""
         self.remedy = self._problem = ""
 

@@ -135,4 +135,4 @@ class RollupCrew(Crew):
             self._begun_ms = 0
             world.seen["builder mended"] += 1
             world.note(f"operator: {remedy}")
-            world.shop.mend()
+            world.shop.repair()
