@@ -1,5 +1,6 @@
 """Blocks that leave out what a final block has executed: its receipt is the answer."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,12 +12,36 @@ from laneway.builder.execution import PastUnknown, executed
 from laneway.builder.final import final_block
 from laneway.builder.shelf import FinalBlock, Shelf
 from laneway.builder.snapshots import Snapshot
+from laneway.core.errors import BuildFailed
 from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
 from laneway.lanes.bundle.values import BuildBlock
 from laneway.lanes.common.commands import LATE
 from laneway.rollups.domain import Domain
+from laneway.rollups.rules import BlockExecution
 
 PACKAGE = b"p" * 32
+
+
+class Wrong(LogRules):
+    """A log whose answer to an order is changed before it is given."""
+
+    def __init__(self, change: Callable[[BlockExecution[Any, Any]], Any]) -> None:
+        super().__init__(Domain(bytes(32), 1))
+        self.change = change
+
+    def execute(self, *given: Any) -> Any:
+        return self.change(super().execute(*given))
+
+
+def built(rules: LogRules, *raws: bytes) -> BuildFailed:
+    """Why the rules' answer to these transactions is no block."""
+    shelf = Shelf(None)
+    shelf.begin(final_block(rules, genesis(rules)), ())
+    with pytest.raises(BuildFailed) as failed:
+        executed(rules, shelf, build_order(raws), genesis(rules))
+    assert failed.value.final
+    assert not failed.value.needs_help
+    return failed.value
 
 
 class Repeating(LogRules):
@@ -259,3 +284,38 @@ def test_what_was_executed_long_ago_is_not_executed_again(rules: Repeating) -> N
     assert (done.block, verdicts(judged)) == (None, [("i0", "applied")])
     assert judged[0].receipt is not None
     assert (judged[0].receipt.number, judged[0].receipt.package_hash) == (1, PACKAGE)
+
+
+# Rules that are not believed.
+
+
+def with_verdict(**fields: Any) -> Wrong:
+    """Rules that say something else of the first transaction."""
+
+    def change(done: BlockExecution[Any, Any]) -> Any:
+        return replace(done, judged=(replace(done.judged[0], **fields), *done.judged[1:]))
+
+    return Wrong(change)
+
+
+@pytest.mark.parametrize("word", ["funny", "", "applied", "expired", None, "x" * 10_000])
+def test_a_verdict_that_rules_do_not_give_builds_no_block(word: Any) -> None:
+    """A lane that acted on it asked again without an end."""
+    said = str(built(with_verdict(verdict=word), b"one", b"two"))
+    assert f"the rollup's rules judged a transaction {repr(word)[:80]}, and verdicts are " in said
+    assert said.endswith("included, reverted, refused, deferred, full")
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize("fields", [{"hash": "one"}, {"hash": None}, {"reason": None}])
+def test_a_verdict_with_anything_but_a_hash_and_a_text_builds_no_block(
+    fields: dict[str, Any],
+) -> None:
+    assert "is no hash or text" in str(built(with_verdict(**fields), b"one"))
+
+
+@pytest.mark.parametrize(("times", "count"), [(0, 0), (2, 4)])
+def test_rules_judge_each_transaction_once(times: int, count: int) -> None:
+    rules = Wrong(lambda done: replace(done, judged=done.judged * times))
+    said = str(built(rules, b"one", b"two"))
+    assert said == f"the rollup's rules judged {count} transactions, and were given 2"

@@ -8,7 +8,7 @@ So where neither the lane nor the builder knows what some final blocks executed,
 about a transaction that one of them may have: that is for an operator.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -23,11 +23,15 @@ from laneway.lanes.bundle.values import BuildBlock, JudgedTransaction
 from laneway.lanes.common.commands import LATE
 from laneway.ports import ExecutedBlock
 from laneway.rollups.receipts import OK, BlockStage
-from laneway.rollups.rules import B, BlockExecution, RollupRules, S
+from laneway.rollups.rules import B, BlockExecution, RollupRules, S, TransactionVerdict
 
 INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
 ENDS = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.EXPIRED)
 """Verdicts that a transaction is not judged after."""
+GIVEN = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.DEFERRED, ExecutionVerdict.FULL)
+"""Verdicts of rules. Whose time is over and what a final block has, the builder says itself."""
+VERDICT_CHARS_SHOWN = 80
+"""Of a verdict that is none: it may be anything."""
 
 
 class PastUnknown(BuildFailed):
@@ -89,6 +93,7 @@ def executed_once(
     while True:
         # At most twice: those that are known are taken out together.
         done = rollup.execute(parent.state, parent.block, tuple(left.values()), order.made_ms)
+        check_verdicts(done.judged, len(left))
         fresh = {
             intent: JudgedTransaction(intent, one.verdict, one.hash, one.reason)
             for intent, one in zip(left, done.judged, strict=True)
@@ -99,6 +104,22 @@ def executed_once(
             judged = placed(rollup, done.block, fresh) | known
             return done, tuple([judged[intent] for intent in order.intents])
         left = {intent: raw for intent, raw in left.items() if intent not in known}
+
+
+def check_verdicts(judged: Sequence[TransactionVerdict], count: int) -> None:
+    """BuildFailed unless rules gave each transaction a verdict that a lane can act on."""
+    if len(judged) != count:
+        problem = f"the rollup's rules judged {len(judged)} transactions, and were given {count}"
+        raise BuildFailed(problem, final=True)
+    for one in judged:
+        if one.verdict not in GIVEN:
+            shown = repr(one.verdict)[:VERDICT_CHARS_SHOWN]
+            known = ", ".join(GIVEN)
+            problem = f"the rollup's rules judged a transaction {shown}, and verdicts are {known}"
+            raise BuildFailed(problem, final=True)
+        if (type(one.hash), type(one.reason)) != (bytes, str):
+            problem = "the rollup's rules gave a verdict whose hash or reason is no hash or text"
+            raise BuildFailed(problem, final=True)
 
 
 def answered(
