@@ -17,7 +17,7 @@ from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
 from laneway.lanes.bundle.values import BuildBlock
 from laneway.lanes.common.commands import LATE
 from laneway.rollups.domain import Domain
-from laneway.rollups.rules import BlockExecution
+from laneway.rollups.rules import BlockExecution, TransactionOutcome
 
 PACKAGE = b"p" * 32
 
@@ -319,3 +319,77 @@ def test_rules_judge_each_transaction_once(times: int, count: int) -> None:
     rules = Wrong(lambda done: replace(done, judged=done.judged * times))
     said = str(built(rules, b"one", b"two"))
     assert said == f"the rollup's rules judged {count} transactions, and were given 2"
+
+
+def unlike(block: Any, **fields: Any) -> Any:
+    """What rules change in their answer: its block, and what they say of the first transaction."""
+
+    def change(done: BlockExecution[Any, Any]) -> Any:
+        judged = (replace(done.judged[0], **fields), *done.judged[1:])
+        return replace(done, block=block(done.block), judged=judged)
+
+    return change
+
+
+def as_it_is(block: LogBlock) -> LogBlock:
+    return block
+
+
+def without_first(block: LogBlock) -> LogBlock:
+    return replace(block, lines=block.lines[1:])
+
+
+def with_first_twice(block: LogBlock) -> LogBlock:
+    return replace(block, lines=(block.lines[0], *block.lines))
+
+
+def none(block: LogBlock) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (unlike(without_first), "included 1 times, and by their block 0"),
+        (unlike(none), "included 1 times, and by their block 0"),
+        (unlike(none, verdict="reverted"), "reverted 1 times, and by their block 0"),
+        (unlike(with_first_twice), "included 1 times, and by their block 2"),
+        (unlike(as_it_is, verdict="refused"), "included 0 times, and by their block 1"),
+        (unlike(as_it_is, verdict="deferred"), "included 0 times, and by their block 1"),
+        (unlike(as_it_is, verdict="full"), "included 0 times, and by their block 1"),
+        (unlike(as_it_is, verdict="reverted"), "reverted 1 times, and by their block 0"),
+    ],
+)
+def test_a_block_has_what_its_verdicts_say_and_nothing_else(change: Any, problem: str) -> None:
+    """A caller who is told otherwise believes that he paid, or pays again."""
+    said = str(built(Wrong(change), b"one", b"two"))
+    assert said.startswith("the rollup's rules contradict themselves: by their verdicts")
+    assert problem in said
+
+
+def test_a_hash_that_is_in_no_outcome_is_a_contradiction_too() -> None:
+    said = str(built(with_verdict(hash=b"h" * 32), b"one"))
+    assert f"transaction {(b'h' * 32).hex()} is included 1 times, and by their block 0" in said
+
+
+@pytest.mark.parametrize("outcome", [TransactionOutcome(b"h", None), TransactionOutcome("h", "ok")])  # type: ignore[arg-type]
+def test_an_outcome_without_hash_or_status_builds_no_block(
+    outcome: TransactionOutcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = LogRules(Domain(bytes(32), 1))
+    shelf = Shelf(None)
+    shelf.begin(final_block(rules, genesis(rules)), ())
+    monkeypatch.setattr(rules, "outcomes", lambda _: (outcome,))
+    with pytest.raises(BuildFailed, match="an outcome in their block has no hash or no status"):
+        executed(rules, shelf, build_order([b"one"]), genesis(rules))
+
+
+def test_the_same_bytes_twice_are_two_outcomes_and_two_places(
+    rules: Repeating, shelf: Shelf
+) -> None:
+    _, judged = executed(rules, shelf, build_order([b"one", b"two", b"one"]), genesis(rules))
+    assert [(one.verdict, one.place) for one in judged] == [
+        ("included", 0),
+        ("included", 1),
+        ("included", 2),
+    ]
