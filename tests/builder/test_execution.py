@@ -1,14 +1,14 @@
 """Blocks that leave out what a final block has executed: its receipt is the answer."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 from tests.builder.stage import FIRST, SECOND, build_order, ledger, transfer
 from tests.rollups.log_kind import GENESIS, LogBlock, LogRules, LogState
 
-from laneway.builder.execution import PastUnknown, executed
+from laneway.builder.execution import PastUnknown, answered, executed, replayed
 from laneway.builder.final import final_block
 from laneway.builder.shelf import FinalBlock, Shelf
 from laneway.builder.snapshots import Snapshot
@@ -393,3 +393,55 @@ def test_the_same_bytes_twice_are_two_outcomes_and_two_places(
         ("included", 1),
         ("included", 2),
     ]
+
+
+# Blocks and states that do not belong together.
+
+
+def grown(block: LogBlock, state: LogState | None, parent: Snapshot[Any, Any]) -> Any:
+    """The answer of a builder whose rules made this block and state."""
+    rules = LogRules(Domain(bytes(32), 1))
+    return answered(rules, BlockExecution(block, cast("LogState", state), ()), (), parent)
+
+
+def log_block(rules: LogRules) -> tuple[LogBlock, LogState]:
+    start = genesis(rules)
+    done = rules.execute(start.state, start.block, (b"one",), 0)
+    assert done.block is not None
+    return done.block, done.state
+
+
+@pytest.mark.parametrize("state", [LogState(), LogState((b"junk",)), None])
+def test_a_block_with_another_state_than_it_names_is_none(
+    rules: Repeating, state: LogState | None
+) -> None:
+    """Innocent transactions would be refused on it."""
+    block, right = log_block(rules)
+    with pytest.raises(BuildFailed, match="the state after block 1 is not the one") as failed:
+        grown(block, state, genesis(rules))
+    assert failed.value.final
+    assert grown(block, right, genesis(rules))[1] == Snapshot(rules.sealed(block), block, right)
+
+
+@pytest.mark.parametrize("fields", [{"number": 2}, {"parent": b"p" * 32}, {"pre_root": b"r" * 32}])
+def test_a_block_that_is_not_on_the_one_that_was_ordered_is_none(
+    rules: Repeating, fields: dict[str, Any]
+) -> None:
+    block, state = log_block(rules)
+    with pytest.raises(BuildFailed, match="was executed on block 0, and does not name") as failed:
+        grown(replace(block, **fields), state, genesis(rules))
+    assert failed.value.final
+
+
+@pytest.mark.parametrize("final", [True, False])
+@pytest.mark.parametrize("state", [LogState((b"junk",)), None])
+def test_a_known_block_that_leaves_another_state_now_is_for_who_mends_the_rules(
+    rules: Repeating, monkeypatch: pytest.MonkeyPatch, state: LogState | None, final: bool
+) -> None:
+    block, right = log_block(rules)
+    assert replayed(rules, genesis(rules), block).state == right
+    monkeypatch.setattr(rules, "replay", lambda *_: state)
+    with pytest.raises(BuildFailed, match="the rollup's rules contradict themselves") as failed:
+        replayed(rules, genesis(rules), block, final=final)
+    assert str(failed.value).endswith("; fix the rollup's rules, and start this process again")
+    assert (failed.value.final, failed.value.needs_help) == (final, not final)

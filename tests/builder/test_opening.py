@@ -6,10 +6,11 @@ from typing import Any
 
 import apsw
 import pytest
-from tests.builder.stage import Hands, Site, hands, story, tell
+from tests.builder.stage import DOMAIN, Hands, Site, hands, story, tell
 
 from laneway.core.errors import BuildFailed, StoreRefused
 from laneway.rollups.ledger.rules import LedgerRules
+from laneway.rollups.ledger.state import LedgerState, genesis_state
 from laneway.rollups.receipts import At
 
 pytestmark = pytest.mark.slow
@@ -223,5 +224,69 @@ def test_a_genesis_that_the_rules_choke_on_is_none_of_theirs(
         monkeypatch.setattr(LedgerRules, "genesis", raising)
         with pytest.raises(BuildFailed):
             await site.builder(path)
+
+    story(tale)
+
+
+def blank(*_: Any) -> LedgerState:
+    return genesis_state(DOMAIN, {})
+
+
+@pytest.mark.parametrize("answer", [blank, lambda *_: None])
+def test_an_open_block_that_leaves_another_state_is_left_out(
+    path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    async def tale(site: Site) -> None:
+        hand = await left(site, path)
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "replay", answer)
+            again = await site.builder(path)
+        assert again.heads.newest.sealed.number == 1
+        done = await again.execute(hand.order(site.transfer(3)))
+        assert [one.verdict for one in done.judged] == ["included"]
+
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        story(tale)
+    assert "the state after block 2 is not the one that the block names" in caplog.text
+
+
+@pytest.mark.parametrize("answer", [blank, lambda *_: None])
+def test_a_final_block_that_leaves_another_state_is_not_written_down(
+    path: str, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    """Its file would be damaged, and the builder would refuse what has nothing to do with it. With
+    rules that are mended it goes on with what it has."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        await hand.land(site.transfer(1))
+        hand.settle()
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "replay", answer)
+            other = await site.builder(path)
+            assert "the state after block 1 is not the one that the block names" in other.lag
+            assert other.lag.endswith("; fix the rollup's rules, and start this process again")
+            assert other.heads.final.sealed.number == 0
+            with pytest.raises(BuildFailed, match="fix the rollup's rules") as failed:
+                await other.execute(hand.order(site.transfer(2)))
+            assert (failed.value.final, failed.value.needs_help) == (False, True)
+            await other.aclose()
+        again = await site.builder(path)
+        assert (again.heads.final.sealed.number, again.lag) == (2, "")
+
+    story(tale)
+
+
+def test_a_genesis_with_another_state_than_its_block_is_not_written_down(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tale(site: Site) -> None:
+        real = LedgerRules.genesis
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "genesis", lambda *of: (real(*of)[0], blank()))
+            with pytest.raises(BuildFailed, match="the state of their genesis is not"):
+                await site.builder(path)
+        assert (await site.builder(path)).lag == ""
 
     story(tale)

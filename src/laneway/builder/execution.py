@@ -10,6 +10,7 @@ about a transaction that one of them may have: that is for an operator.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -29,6 +30,7 @@ from laneway.rollups.rules import (
     BlockExecution,
     RollupRules,
     S,
+    SealedBlock,
     TransactionOutcome,
     TransactionVerdict,
 )
@@ -38,6 +40,7 @@ ENDS = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.EXPIRED)
 """Verdicts that a transaction is not judged after."""
 GIVEN = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.DEFERRED, ExecutionVerdict.FULL)
 """Verdicts of rules. Whose time is over and what a final block has, the builder says itself."""
+MEND_RULES: Final = "fix the rollup's rules, and start this process again"
 VERDICT_CHARS_SHOWN = 80
 """Of a verdict that is none: it may be anything."""
 
@@ -172,9 +175,10 @@ def answered(
     rollup: RollupRules[S, B],
     done: BlockExecution[S, B],
     judged: tuple[JudgedTransaction, ...],
-    pre_root: bytes,
+    parent: Snapshot[S, B],
 ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
     """The answer to an order, and the block with its state; None if nothing is in it."""
+    pre_root = parent.sealed.post_root
     if done.block is None:
         return ExecutedBlock(
             payload=b"",
@@ -185,6 +189,9 @@ def answered(
             judged=judged,
         ), None
     payload, sealed = rollup.encode(done.block), rollup.sealed(done.block)
+    problem = misfit(rollup, parent, sealed, done.state)
+    if problem:
+        raise contradiction(problem)
     answer = ExecutedBlock(
         payload=payload,
         digest=blake2b(payload),
@@ -194,6 +201,30 @@ def answered(
         judged=judged,
     )
     return answer, Snapshot(sealed, done.block, done.state)
+
+
+def replayed(
+    rollup: RollupRules[S, B], parent: Snapshot[S, B], block: B, *, final: bool = False
+) -> Snapshot[S, B]:
+    """A block that was made before, executed once more. `final`: whether the order is at fault if
+    that leaves another state, because it can be left."""
+    state, sealed = rollup.replay(parent.state, parent.block, block), rollup.sealed(block)
+    problem = misfit(rollup, parent, sealed, state)
+    if problem:
+        said = str(contradiction(problem))
+        raise BuildFailed(f"{said}; {MEND_RULES}", final=final, needs_help=not final)
+    return Snapshot(sealed, block, state)
+
+
+def misfit(rollup: RollupRules[S, B], parent: Snapshot[S, B], sealed: SealedBlock, state: S) -> str:
+    """Why a block and the state after it do not belong on this parent; empty if they do. What is
+    written down of another state is damaged, and innocent transactions are refused on it."""
+    number, below = sealed.number, parent.sealed
+    if (number, sealed.parent, sealed.pre_root) != (below.number + 1, below.hash, below.post_root):
+        return f"block {number} was executed on block {below.number}, and does not name it so"
+    if state is None or rollup.root(state) != sealed.post_root:
+        return f"the state after block {number} is not the one that the block names"
+    return ""
 
 
 def looked_up(

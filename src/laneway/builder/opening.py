@@ -9,6 +9,7 @@ from typing import Generic
 
 from msgspec import Struct
 
+from laneway.builder.execution import contradiction, replayed
 from laneway.builder.final import final_block
 from laneway.builder.limits import STATE_BLOCKS_DEFAULT
 from laneway.builder.orders import guarded
@@ -105,9 +106,16 @@ async def begun(
     """What the service began with, from the chain."""
     final = await source.final()
     raw = await source.genesis(final.at, kind, rollup)
-    block, state = await asyncio.to_thread(guarded, partial(rollup.genesis, raw))
+    return await asyncio.to_thread(guarded, partial(genesis_base, rollup, shelf, raw))
+
+
+def genesis_base(rollup: RollupRules[S, B], shelf: Shelf, raw: bytes) -> Snapshot[S, B]:
+    """The block and the state that the service began with, and the file with them."""
+    block, state = rollup.genesis(raw)
     base = Snapshot(rollup.sealed(block), block, state)
-    await asyncio.to_thread(shelf.begin, final_block(rollup, base), rollup.entries(state))
+    if rollup.root(state) != base.sealed.post_root:
+        raise contradiction("the state of their genesis is not the one that its block names")
+    shelf.begin(final_block(rollup, base), rollup.entries(state))
     return base
 
 
@@ -153,6 +161,6 @@ def raised_block(
     parent = snapshots.get(sealed.parent)
     if parent is None:
         return None
-    made = Snapshot(sealed, block, rollup.replay(parent.state, parent.block, block))
+    made = replayed(rollup, parent, block)
     snapshots.put(made)
     return made
