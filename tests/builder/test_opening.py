@@ -1,6 +1,8 @@
 """Files that are lost, stale, damaged or another's, and what a builder does with each."""
 
+import asyncio
 import logging
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import apsw
 import pytest
 from tests.builder.stage import DOMAIN, Hands, Site, hands, story, tell
 
+from laneway.builder.builder import ChainedBuilder
 from laneway.core.errors import BuildFailed, StoreRefused
 from laneway.rollups.ledger.rules import LedgerRules
 from laneway.rollups.ledger.state import LedgerState, genesis_state
@@ -33,6 +36,13 @@ async def left(site: Site, path: str) -> Hands:
     await hand.builder.notified([tell("accumulated", second, 2)])
     await hand.builder.aclose()
     return hand
+
+
+def written(builder: ChainedBuilder[Any, Any]) -> Future[None]:
+    """The state that is being written beside the file."""
+    writing = builder._keeper._writing
+    assert writing is not None
+    return writing
 
 
 @pytest.fixture
@@ -103,9 +113,10 @@ def test_a_file_of_another_ledger_is_refused_with_what_to_do(path: str) -> None:
     story(tale)
 
 
-def test_a_file_whose_state_is_not_its_blocks_is_damaged(path: str) -> None:
+def test_a_file_whose_state_is_not_its_blocks_and_without_states_is_damaged(path: str) -> None:
     async def tale(site: Site) -> None:
         await left(site, path)
+        Path(f"{path}-state-1").unlink(missing_ok=True)
         changed(path, "UPDATE entries SET value = x'0000000000000000000000000000ff00'")
         with pytest.raises(StoreRefused, match="its state is not that after block 1"):
             await site.builder(path)
@@ -114,6 +125,40 @@ def test_a_file_whose_state_is_not_its_blocks_is_damaged(path: str) -> None:
             await site.builder(path)
 
     story(tale)
+
+
+def test_a_file_whose_rules_named_wrong_changes_goes_on_from_a_state(
+    path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each start with it ended at once, also with rules that were mended."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site, path)
+        await hand.land(site.transfer(0))
+        await hand.builder.notified(hand.settle())
+        await asyncio.wrap_future(written(hand.builder))
+        await hand.land(site.transfer(1))
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "changes", lambda *_: {bytes(31): b"junk"})
+            await hand.builder.notified(hand.settle())
+        await hand.land(site.transfer(2))
+        await hand.builder.aclose()
+        again = await site.builder(path)
+        assert (again.heads.final.sealed.number, again.lag) == (2, "")
+        receipt = await again.receipt(again.rollup.checked(site.transfer(0)))
+        assert receipt is not None
+        assert (receipt.number, receipt.is_final) == (1, True)
+        done = await again.execute(hand.order(site.transfer(3)))
+        assert [one.verdict for one in done.judged] == ["included"]
+        await again.aclose()
+        assert (await site.builder(path)).heads.final.sealed.number == 2
+
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        story(tale)
+    assert caplog.messages == [
+        f"{path} is damaged (its state is not that after block 2), and goes on from a state "
+        "beside it"
+    ]
 
 
 def test_a_file_of_a_chain_that_began_anew_is_refused(path: str) -> None:

@@ -38,6 +38,10 @@ class BuilderParts(Struct, Generic[S, B], frozen=True, kw_only=True):
     authorizer: Authorizer
 
 
+class OtherState(BuildFailed):
+    """The entries in a builder's file are not the state after its newest final block."""
+
+
 async def opened(
     kind: KindOfRollup[S, B],
     domain: Domain,
@@ -48,7 +52,10 @@ async def opened(
     """StoreRefused if the file is not of this rollup as the chain has it."""
     rollup = kind.rules(domain)
     shelf.claim(kind.name, domain.identity())
-    base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    try:
+        base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    except OtherState as problem:
+        base = await mended_base(rollup, shelf, source, problem)
     is_proven = False
     if base is not None:
         is_proven = await check_history(base.sealed.number, base.sealed.hash, shelf, source)
@@ -81,8 +88,23 @@ def shelved_base(rollup: RollupRules[S, B], shelf: Shelf) -> Snapshot[S, B] | No
     hashed, payload = found
     try:
         return guarded(partial(restored_base, rollup, hashed, payload, shelf.entries()))
+    except OtherState:
+        raise
     except BuildFailed as error:
         raise damaged(shelf.path, str(error)) from error
+
+
+async def mended_base(
+    rollup: RollupRules[S, B], shelf: Shelf, source: Source[S, B], problem: OtherState
+) -> Snapshot[S, B]:
+    """The newest state beside a file with other entries, as of rules that named wrong changes: the
+    file begins with that, as one that was lost does. It is damaged if there is none."""
+    found = await recalled(rollup, shelf, source, least=1)
+    if found is None:
+        raise damaged(shelf.path, str(problem)) from problem
+    log.warning("%s is damaged (%s), and goes on from a state beside it", shelf.path, problem)
+    await asyncio.to_thread(begin, rollup, shelf, found, keeps_final=False)
+    return found.snapshot
 
 
 def restored_base(
@@ -96,7 +118,7 @@ def restored_base(
     rollup.outcomes(block)  # The file is given its receipts, which needs these.
     state = rollup.restored(entries)
     if sealed.hash != hashed or rollup.root(state) != sealed.post_root:
-        raise BuildFailed(f"its state is not that after block {sealed.number}")
+        raise OtherState(f"its state is not that after block {sealed.number}")
     return Snapshot(sealed, block, state)
 
 
