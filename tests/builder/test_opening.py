@@ -262,6 +262,21 @@ def test_a_file_whose_final_block_the_rules_choke_on_is_damaged(
     story(tale)
 
 
+@pytest.mark.parametrize("name", ["encode", "entries"])
+def test_what_rules_raise_at_a_start_is_said_to_be_theirs(
+    path: str, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    async def tale(site: Site) -> None:
+        await left(site, path)
+        if name == "entries":
+            Path(path).unlink()
+        monkeypatch.setattr(LedgerRules, name, raising)
+        with pytest.raises((BuildFailed, ValueError), match="the rollup's rules raised"):
+            await site.builder(path)
+
+    story(tale)
+
+
 def test_a_genesis_that_the_rules_choke_on_is_none_of_theirs(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

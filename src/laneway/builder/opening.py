@@ -59,13 +59,13 @@ async def opened(
     is_proven = False
     if base is not None:
         is_proven = await check_history(base.sealed.number, base.sealed.hash, shelf, source)
-        if base.sealed.number:  # The genesis executed nothing.
-            await asyncio.to_thread(shelf.remember, [final_block(rollup, base)])
+        await asyncio.to_thread(guarded, partial(remember, rollup, shelf, base))
     # A file that is much older than the newest state was put back: the blocks between may be gone.
     least = 1 if base is None else base.sealed.number + STATE_BLOCKS_DEFAULT
     found = await recalled(rollup, shelf, source, least=least, insists=base is None)
     if found is not None:
-        await asyncio.to_thread(begin, rollup, shelf, found, keeps_final=is_proven)
+        begins = partial(begin, rollup, shelf, found, keeps_final=is_proven)
+        await asyncio.to_thread(guarded, begins)
         base = found.snapshot
     if base is None:
         base = await begun(kind, rollup, shelf, source)
@@ -103,8 +103,15 @@ async def mended_base(
     if found is None:
         raise damaged(shelf.path, str(problem)) from problem
     log.warning("%s is damaged (%s), and goes on from a state beside it", shelf.path, problem)
-    await asyncio.to_thread(begin, rollup, shelf, found, keeps_final=False)
+    begins = partial(begin, rollup, shelf, found, keeps_final=False)
+    await asyncio.to_thread(guarded, begins)
     return found.snapshot
+
+
+def remember(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> None:
+    """Write down what the newest final block executed; the genesis executed nothing."""
+    if base.sealed.number:
+        shelf.remember([final_block(rollup, base)])
 
 
 def restored_base(
