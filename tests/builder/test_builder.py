@@ -350,7 +350,7 @@ def test_blocks_on_another_one_than_the_final_one_can_never_land() -> None:
         assert order.below == (lost.payload,)
         failed = await failure(two.builder.package(order, await two.chain.context()))
         assert "block 1 is final, and another one than that below" in str(failed)
-        assert failed.final
+        assert not failed.final, "others were quicker: what is in it is at no fault"
         await two.land(site.transfer(1))
         await two.builder.notified(two.settle())
         failed = await failure(two.builder.execute(one.order(site.transfer(2))))
@@ -733,6 +733,30 @@ def test_what_is_accumulated_already_is_not_called_impossible_to_build(
         known = {"number": 3, "parent": b"", "parent_root": b"", "known": 1}
         looked = await hand.builder.execute(replace(copied, order=10, **known))
         assert [one.verdict for one in looked.judged] == ["applied"]
+
+    story(tale)
+
+
+def test_what_is_accumulated_already_is_not_called_impossible_to_pack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Others made a package of it, where the rules did not fail."""
+
+    async def tale(site: Site) -> None:
+        hand, other = await hands(site), await hands(site)
+        copied = await hand.build(site.transfer(0))
+
+        def broken(*_: Any) -> Any:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(hand.builder.rollup, "work", broken)
+        order, context = version_order(copied), await hand.chain.context()
+        failed = await failure(hand.builder.package(order, context))
+        assert (failed.final, "ZeroDivisionError" in str(failed)) == (True, True)
+        await other.land(site.transfer(0, amount=2))
+        failed = await failure(hand.builder.package(order, await hand.chain.context()))
+        assert "the service has block 1, which others brought and is not final" in str(failed)
+        assert not failed.final
 
     story(tale)
 

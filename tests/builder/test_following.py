@@ -470,3 +470,15 @@ def test_stopping_ends_what_is_asked() -> None:
         assert ended == [None], "all of it, before anything is closed"
 
     asyncio.run(whole())
+
+
+@pytest.mark.slow
+def test_a_builder_without_orders_keeps_states_beside_its_file_too(tmp_path: Path) -> None:
+    """Without them its file could not be lost once nodes have forgotten the first blocks."""
+
+    async def tale(site: Site) -> None:
+        await site.builder(str(tmp_path / "idle.db"), slot_ms=SLOT_MS)
+        await landed(site, 1)
+        await until((tmp_path / "idle.db-state-1").exists)
+
+    story(tale)

@@ -12,11 +12,13 @@ from laneway.rollups.ledger.rules import LedgerRules
 from laneway.rollups.ledger.transfer import TRANSFER
 
 NAME = "poisoned"
-RAISES, LAGS = 666_001, 666_002
-"""Amounts of transfers for which executing a block raises, or takes too long."""
+RAISES, LAGS, UNPACKABLE = 666_001, 666_002, 666_003
+"""Amounts of transfers for which executing a block raises, or takes too long, or for which no work
+package can be made of it."""
 BUILD_S_MAX = 2.0
 LAG_S = 4.0
 RAISED, LATE = "raised ValueError", "takes longer than 2 s"
+UNPACKED = "no package can be made of a block with it"
 """What a refusal of such a transfer says."""
 
 MODULE = "laneway_poisoned"
@@ -32,6 +34,11 @@ class PoisonedRules(LedgerRules):
         if LAGS in amounts:
             time.sleep(LAG_S)
         return super().execute(state, parent, raws, made_ms)
+
+    def work(self, state: Any, block: Any) -> Any:
+        if any(one.amount == UNPACKABLE for one in block.transfers):
+            raise ValueError("poison")
+        return super().work(state, block)
 
 
 class PoisonedKind(LedgerKind):

@@ -141,7 +141,12 @@ async def poisoned(stage: Stage, blocks: int) -> None:
     environment = with_limits(site, BUILD_S_MAX=poison.BUILD_S_MAX)
     one = await under_load(stage, environment=environment, kind=poison.NAME)
     caller = stage.crowd.caller([one])
-    for amount, reason in ((poison.RAISES, poison.RAISED), (poison.LAGS, poison.LATE)) * 2:
+    kinds = (
+        (poison.RAISES, poison.RAISED),
+        (poison.LAGS, poison.LATE),
+        (poison.UNPACKABLE, poison.UNPACKED),
+    )
+    for amount, reason in kinds * 2:
         await stage.watched(caller.pay(amount, reason), "a refusal")
         await stage.watched(caller.pay(5), "a transfer with the nonce of one that was refused")
     await stage.until_blocks(blocks)

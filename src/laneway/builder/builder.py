@@ -79,7 +79,7 @@ class ChainedBuilder(KeptBlocks[S, B]):
 
     async def _execute(self, order: BuildBlock) -> ExecutedBlock:
         async with self._ordered():
-            parent = await self._ground(order)
+            parent = await self._ground(order.parent, order.below)
             if parent.sealed.number + 1 != order.number:
                 problem = f"block {order.number} is ordered, and below it is {parent.sealed.number}"
                 raise BuildFailed(f"{problem}; the lane sees that with its next look")
@@ -119,8 +119,13 @@ class ChainedBuilder(KeptBlocks[S, B]):
                 raise BuildFailed("the payload is that of another block", final=True)
             if await self._do(lambda: self._is_final(sealed.hash)):
                 raise BuildFailed(f"block {sealed.number} is final, and needs no package any more")
-            parent = await self._snapshot_of(sealed.parent, order.below)
-            return await self._in_time(lambda: self._packed(order, parent, block, context))
+            parent = await self._ground(sealed.parent, order.below)
+            try:
+                return await self._in_time(lambda: self._packed(order, parent, block, context))
+            except BuildFailed as error:
+                if error.final:
+                    await self._check_others(parent)
+                raise
 
     async def notified(self, tells: Sequence[Tell]) -> None:
         acted_on = [tell for tell in tells if tell.word in ACTED_ON]
@@ -239,10 +244,11 @@ class ChainedBuilder(KeptBlocks[S, B]):
             )
         return found
 
-    async def _ground(self, order: BuildBlock) -> Snapshot[S, B]:
-        """The block below. That it cannot be had is no fault of what is ordered on it."""
+    async def _ground(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B]:
+        """The snapshot of a parent. That it cannot be had is never the fault of what is ordered on
+        it."""
         try:
-            return await self._snapshot_of(order.parent, order.below)
+            return await self._snapshot_of(parent, below)
         except BuildFailed as error:
             raise BuildFailed(str(error), needs_help=error.needs_help) from error
 

@@ -323,6 +323,8 @@ class LineSeen(Struct, frozen=True):
     """The newest rollup block of the line."""
     blocks: tuple[LineBlock, ...]
     """Those that were asked for and are in the line."""
+    block: bytes = b""
+    """The hash of the newest one."""
 
 
 class JamBlocksSeen(Struct, frozen=True):

@@ -39,7 +39,7 @@ async def seen(nodes: list[Node], asked: LineAsked = ASKED) -> LineSeen | None:
 def test_a_line_is_read_at_the_final_block() -> None:
     async def story() -> None:
         found = await seen([node(OURS)])
-        assert found == LineSeen(ref("a2"), 1, (LineBlock(1, OURS, PACKAGE),))
+        assert found == LineSeen(ref("a2"), 1, (LineBlock(1, OURS, PACKAGE),), b"\1" * 32)
         assert await seen([Node(final="a2")]) is None, "there is no such service"
         moved = await seen([node(THEIRS, THEIRS, THEIRS)])
         assert moved is not None

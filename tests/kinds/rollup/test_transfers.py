@@ -9,7 +9,7 @@ from tests.kinds.rollup.stage import LANE, laneway_on, made, nothing, run
 from tests.rollup_stage import Purse
 
 from laneway.chains.contract_callable import CallableHost
-from laneway.core.errors import BadRequest, IntentConflict, LaneNotFound
+from laneway.core.errors import BadRequest, IntentConflict, LaneNotFound, RollupBehind
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.engine.bundle import rollup_lane
 from laneway.kinds.handle import lane_of
@@ -257,5 +257,31 @@ def test_what_is_final_is_told_again_although_it_can_be_in_no_block_any_more(
                 again = await lw.transfer(LANE, raws[0])
                 assert (again.replayed, await again.result(60)) == (True, done)
                 assert (await (await lw.transfer(LANE, raws[1])).result(60)).is_confirmed()
+
+    run(story)
+
+
+def test_what_a_block_executed_that_this_store_does_not_know_is_answered_with_its_receipt(
+    tmp_path: Path,
+) -> None:
+    """The store was put back from a copy. Called spent, its caller would pay again."""
+
+    async def story() -> None:
+        async with JamDevnet(slot_ms=100) as devnet:
+            (raw,) = Purse(devnet.model.genesis, senders=1).transfers(1)
+            async with laneway_on(devnet, tmp_path / "one.db") as lw:
+                done = await (await lw.transfer(LANE, raw)).result(60)
+            async with laneway_on(devnet, tmp_path / "other.db") as lw:
+                while True:
+                    try:
+                        handle = await lw.transfer(LANE, raw)
+                        break
+                    except RollupBehind:  # Its builder has yet to read that block.
+                        await asyncio.sleep(0.1)
+                    except BadRequest as refused:
+                        pytest.fail(f"refused: {refused}")
+                again = await handle.result(60)
+            assert not handle.replayed
+            assert (again.status, again.block, again.hash) == (done.status, done.block, done.hash)
 
     run(story)

@@ -308,8 +308,8 @@ class Chain:
                 if number in asked.numbers
             ]
         )
-        head, _ = state.applied[-1][:2] if state.applied else (self.first, self.genesis)
-        return LineSeen(state.ref, head, blocks)
+        number, block = state.applied[-1][:2] if state.applied else (self.first, self.genesis)
+        return LineSeen(state.ref, number, blocks, block)
 
     # Others, who build blocks of the same rollup.
 

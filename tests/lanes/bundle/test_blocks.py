@@ -273,6 +273,26 @@ def test_a_dropped_block_gives_its_transactions_back_in_the_order_of_their_arriv
     assert [one.intent for one in in_order(stage.lane)] == names
 
 
+@pytest.mark.parametrize("verdict", ["funny", "", "applied"])
+def test_what_is_no_verdict_puts_a_transaction_off_and_is_not_asked_for_without_a_pause(
+    verdict: str,
+) -> None:
+    """A block was begun and given up two hundred times a second. APPLIED needs a receipt."""
+    stage = Stage(deferred_ms_max=60_000)
+    (name,) = stage.accept(1)
+    tries = 0
+    stage.pull()
+    while name not in stage.results and tries < 100:
+        if any(isinstance(one, BuildBlock) for one in stage.out):
+            stage.build(t0=verdict)
+            tries += 1
+        stage.now_ms = max(stage.now_ms + 1, stage.kind.deadline(stage.lane) or 0)
+        stage.tick()
+    assert tries < 12
+    assert stage.results[name].status == "refused"
+    assert stage.results[name].reason.startswith("the builder did not say what became of it")
+
+
 def test_of_what_the_builder_says_nothing_goes_back() -> None:
     stage = Stage()
     names = stage.accept(2)
@@ -281,7 +301,7 @@ def test_of_what_the_builder_says_nothing_goes_back() -> None:
     built = stage.built(order)
     stage.post(replace(built, judged=built.judged[:1]))
     assert list(stage.lane.returned) == names[1:]
-    assert stage.lane.returned[names[1]].reason == "the builder did not answer for it"
+    assert stage.lane.returned[names[1]].reason == "the builder did not say what became of it"
 
 
 def test_there_are_no_empty_blocks() -> None:

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from tests.lanes.bundle.scenes import aged, fork, reported, show
 from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 
+from laneway.core.ids import IntentId
 from laneway.core.jam import Failed, May, PackageKind, ServiceRefused
 from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.ends import (
     TO_AUTHORISE,
@@ -420,21 +423,92 @@ def test_a_lane_that_drops_one_block_after_the_other_halts() -> None:
     for _ in range(3):
         stage.now_ms = (stage.now_ms // SLOT_MS + 1) * SLOT_MS - 3_000
         stage.tick()
-        if not any(slot.making for slot in stage.lane.slots.values()):
+        stage.make()
+        stage.send(PackageKind.MALFORMED, final=True, may=(May.DROP,))
+        if stage.lane.head.mode == "running":
+            stage.now_ms += 6_000
+            stage.tick()
             stage.build()
-        stage.not_made("it is too large", final=True)
-        stage.apply([])
-        stage.now_ms += 6_000
-        stage.tick()
-        if stage.lane.head.mode == "halted":
-            break
-        stage.build()
     head = stage.lane.head
     assert (head.mode, head.drops, head.drops_total) == ("halted", 3, 3)
-    assert "too large" in head.reason
+    assert "malformed" in head.reason
     stage.tell("resume")
     assert (head.mode, head.drops) == ("running", 0)
     assert [one.mode for one in stage.all if isinstance(one, ModeChanged)] == ["halted", "running"]
+
+
+def unpackable(stage: Stage, *at_fault: IntentId, slots: int = 60) -> list[int]:
+    """How many transactions were in each block of which the builder could make no package: one
+    with one of these. No other block is refused one."""
+    sizes: list[int] = []
+
+    def make() -> None:
+        for order in stage.take(v.BuildVersion):
+            _, _, inside, _ = msgspec.msgpack.decode(order.payload)
+            made: v.VersionBuilt | v.VersionNotBuilt = stage.version_of(order)
+            if any(one in at_fault for one in inside):
+                sizes.append(len(inside))
+                made = v.VersionNotBuilt(order.slot, order.order, "it raised KeyError(7)", True)
+            stage.post(v.VersionsMade(stage.now_ms, (made,)))
+
+    stage.make = make  # type: ignore[method-assign, assignment]
+    stage.pull()
+    stage.run(slots)
+    return sizes
+
+
+def test_a_transaction_that_no_package_can_be_made_with_is_refused_and_all_others_settle() -> None:
+    stage = Stage(block_txs_max=8)
+    names = stage.accept(20)
+    sizes = unpackable(stage, names[5])
+    assert (sizes[0], sizes[-1], sizes.count(1)) == (8, 1, 1), "less is tried, down to that one"
+    assert len(sizes) <= 6
+    assert stage.results[names[5]].status == "refused"
+    said = "no package can be made of a block with it: it raised KeyError(7)"
+    assert stage.results[names[5]].reason == said
+    others = [name for name in names if name != names[5]]
+    assert [stage.results[name].status for name in others] == ["confirmed"] * 19
+    assert stage.chain.line() == others
+    head = stage.lane.head
+    assert (head.mode, head.drops, head.txs_max, head.unpacked) == ("running", 0, 0, 0)
+    assert max([one.slot.count for one in stage.of(r.SlotClaimed)][-2:]) > 1, "blocks are full"
+
+
+def test_a_builder_that_makes_no_package_at_all_halts_the_lane() -> None:
+    stage = Stage(block_txs_max=8)
+    names = stage.accept(12)
+    unpackable(stage, *names)
+    head = stage.lane.head
+    assert head.mode == "halted"
+    assert head.reason.startswith("no package could be made of 3 transactions one after the other")
+    assert head.reason.endswith("; fix the builder, and resume the lane")
+    assert stage.statuses().count("refused") == 2
+    stage.crash()
+    stage.tell("resume")
+    stage.make = Stage.make.__get__(stage)  # type: ignore[method-assign]
+    stage.run(30)
+    # The third one failed before, and is not asked for again.
+    assert sorted(stage.statuses()) == ["confirmed"] * 9 + ["refused"] * 3
+
+
+def test_what_was_sealed_earlier_is_executed_once_more_before_it_is_refused() -> None:
+    """Another release of the rules may not read what one before it sealed."""
+    stage = queued()
+    stage.now_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
+    stage.tick()
+    (name,) = stage.accepted
+    stage.not_made("the payload is that of another block", final=True)
+    assert name not in stage.results
+    stage.run(10)
+    assert stage.statuses() == ["confirmed"]
+
+
+def test_what_stands_on_a_block_without_a_package_goes_with_it() -> None:
+    stage = Stage(block_txs_max=2, order="parallel")
+    names = stage.accept(8)
+    unpackable(stage, names[1])
+    assert stage.results[names[1]].status == "refused"
+    assert stage.chain.line() == [name for name in names if name != names[1]]
 
 
 def test_a_hopeless_block_waits_until_what_is_out_is_dead() -> None:

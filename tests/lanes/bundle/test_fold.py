@@ -288,6 +288,15 @@ def test_a_second_move_of_the_line_leaves_the_first_block_that_is_unknown() -> N
     assert head.foreign_ms == 6, "a line that is shorter has no block of others"
 
 
+def test_a_lane_is_overtaken_only_while_something_waits_in_it() -> None:
+    stage = Stage()
+    stage.apply([r.LineMoved(4, 2, 5)])
+    assert stage.lane.head.overtaken == 0, "it rests, and others build"
+    waiting = queued()
+    waiting.apply([r.LineMoved(4, 2, 5), r.LineMoved(5, 1, 6)])
+    assert waiting.lane.head.overtaken == 2
+
+
 def test_a_block_that_is_made_smaller_gives_the_rest_back() -> None:
     stage = Stage()
     names = stage.accept(3)

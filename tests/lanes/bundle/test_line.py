@@ -1,5 +1,6 @@
 """The service's line, moved by others."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -152,7 +153,8 @@ def test_a_store_of_long_ago_goes_on_where_the_line_is() -> None:
     assert stage.lane.head.tip == Tip(0)
     stage.look()
     assert stage.lane.head.tip == Tip(3)
-    assert moved(stage) == [r.LineMoved(3, 3, stage.now_ms)]
+    (record,) = moved(stage)
+    assert (record.number, record.foreign, record.block) == (3, 3, stage.ground())
     stage.until(stage.now_ms + 10_000)
     assert [slot.number for slot in stage.lane.slots.values()] == [4]
     stage.run(10)
@@ -248,6 +250,50 @@ def test_a_block_that_was_not_asked_for_is_judged_with_the_next_look() -> None:
     judge_line(draft, LineSeen(at, 2, (first,)))
     assert [type(one) for one in draft.decision().records] == [r.BlockOnLine]
     assert sorted(draft.lane.numbers) == [1, 2]
+
+
+def one_final() -> Stage:
+    """The lane's own block 1 is final, and block 2 is open."""
+    stage = submitted(2)
+    stage.slot(stage.hash_of(1))
+    stage.slot()
+    stage.chain.finalise()
+    stage.look()
+    assert stage.lane.head.tip.block
+    return stage
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("make", [one_final, overtaken])
+def test_a_chain_that_has_another_block_in_the_place_of_a_final_one_halts_the_lane(
+    make: Callable[[], Stage], is_restarted: bool
+) -> None:
+    """It began anew, and its line may be longer by now. Nothing that is open is taken for lost."""
+    stage = make()
+    if is_restarted:
+        stage.crash()
+    open_slots, tip = list(stage.lane.slots), stage.lane.head.tip
+    for tries in (1, 2):
+        if not stage.lane.head.looking:
+            stage.now_ms = stage.lane.head.look_ms or stage.now_ms
+            stage.tick()
+        (order,) = stage.take(LookAtChain)[:1]
+        assert order.line is not None
+        assert order.line.numbers[0] == tip.number
+        seen = stage.chain.look(order.known, order.packages, 64, order.line)
+        other = LineBlock(tip.number, b"another" + bytes(25), b"another's package" + bytes(15))
+        assert seen.line is not None
+        line = replace(seen.line, number=9, blocks=(other,), block=b"newest" + bytes(26))
+        stage.post(ChainLooked(stage.now_ms, replace(seen, line=line), stage.clock()))
+        head = stage.lane.head
+        assert (head.mode, head.tip, list(stage.lane.slots)) == ("halted", tip, open_slots)
+        assert "it is another chain, or began anew" in head.reason
+        assert head.reason.endswith(
+            "; name nodes of its chain, or another database, and resume the lane"
+        )
+        if tries == 1:
+            stage.tell("resume")
+    assert moved(stage) == ([] if make is one_final else moved(stage)[:1])
 
 
 @pytest.mark.parametrize("keeps_records", [True, False])

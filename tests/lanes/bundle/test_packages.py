@@ -462,11 +462,19 @@ def test_of_many_answers_those_of_nodes_that_took_it_are_kept() -> None:
 
 
 def test_a_payload_of_which_no_version_can_be_made_is_hopeless() -> None:
-    stage = queued()
+    stage = Stage(block_txs_max=2)
+    stage.chain.produce()
+    stage.now_ms = stage.chain.best.ref.slot * SLOT_MS
+    stage.accept(2)
+    stage.pull()
+    stage.build()
+    stage.look()
     at(stage, 3_000)
     stage.not_made("it is too large", final=True)
     assert 1 not in stage.lane.slots
+    stage.tick(SLOT_MS)
     assert stage.named(1).building, "its number is built from the pool"
+    assert stage.named(1).count == 1, "with less in it"
 
 
 @pytest.mark.parametrize("counts", ["submitted", "submitted_and_guaranteed"])

@@ -172,7 +172,7 @@ class Agreement:
         compared: Sequence[Confirmation],
     ) -> JamBlockRef | None:
         """What two nodes call final on this fork, now or before: the node that is asked next may
-        not have heard of it yet."""
+        not know of it yet."""
         known, final = self._finalised, final_of(own, best, compared)
         is_newer = known is not None and (final is None or final.slot < known.slot <= best.slot)
         if known is not None and is_newer and await self._forks.is_below(node, known, best):

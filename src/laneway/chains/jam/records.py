@@ -135,7 +135,7 @@ async def read_line(node: JamNode, at: JamBlockRef, asked: LineAsked) -> LineSee
             problem = f"service {asked.service} is at block {head.number}, and has no {number}"
             raise ChainUnreadable(node.name, problem)
         blocks.append(LineBlock(number, record.block, record.package_hash))
-    return LineSeen(at, head.number, tuple(blocks))
+    return LineSeen(at, head.number, tuple(blocks), head.block)
 
 
 async def _records(

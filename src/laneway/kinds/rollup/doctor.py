@@ -30,7 +30,7 @@ from laneway.kinds.rollup.service import (
     rollup_head,
     unfit_cores,
 )
-from laneway.lanes.bundle.rows import BundleHead
+from laneway.lanes.bundle.rows import BundleHead, seen_final
 from laneway.lanes.bundle.show import read_head, stuck
 
 
@@ -133,7 +133,7 @@ async def seen(
     return RollupSeen(
         sizes=await chain.parameters(),
         head=head,
-        strange=await foreign_line(chain, section.service, read_head(state).tip),
+        strange=await foreign_line(chain, section.service, seen_final(read_head(state))),
         lag=await unreadable(section, chain, path),
         values=values,
     )

@@ -67,7 +67,7 @@ from laneway.kinds.rollup.section import (
 from laneway.kinds.rollup.service import authorizer_of, foreign_line, rollup_head, unfit_cores
 from laneway.kinds.rollup.views import ClosedRollup, ConfiguredRollup
 from laneway.lanes.bundle import BundleSettings, bundle_kind, show
-from laneway.lanes.bundle.rows import BundleHead, Tell
+from laneway.lanes.bundle.rows import BundleHead, Tell, seen_final
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Clock, JamChain, Store
 from laneway.rollups.domain import Domain
@@ -206,7 +206,7 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         """Whether the chain has the newest block that its lane saw final."""
         if self.store is None:
             return
-        tip = (await head_of(rollup_lane(section.service), self.store)).tip
+        tip = seen_final(await head_of(rollup_lane(section.service), self.store))
         problem = await ask(partial(foreign_line, chain, section.service, tip))
         if problem:
             problem = f"{problem}; name another database - at `$.rollup`"
@@ -342,7 +342,7 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
                 head = await rollup.chain.head()
                 clock = await rollup.chain.clock()
                 lane = await head_of(rollup.lane, store)
-                problem = await foreign_line(rollup.chain, rollup.service, lane.tip)
+                problem = await foreign_line(rollup.chain, rollup.service, seen_final(lane))
         except TimeoutError:
             return Check(name, False, f"the chain gave no answer within {PROBE_S_MAX:g} s")
         except ChainError as error:

@@ -36,7 +36,14 @@ from laneway.lanes.common.commands import is_expired
 from laneway.lanes.common.timers import earliest
 from laneway.lanes.common.values import IntentsOffered, ModeChanged
 
-UNSAID = "the builder did not answer for it"
+UNSAID = "the builder did not say what became of it"
+VERDICTS = (
+    *RESULT_STATUSES,
+    ExecutionVerdict.REFUSED,
+    ExecutionVerdict.EXPIRED,
+    ExecutionVerdict.DEFERRED,
+    ExecutionVerdict.FULL,
+)
 RESUME = "resume the lane"
 """The last thing that is to be done about a lane that has halted."""
 SEE_DOCS = f"see docs/rollup-operations.md, then {RESUME}"
@@ -69,8 +76,14 @@ def wants(lane: BundleLane) -> int:
     before come first, and where the builder put them off there is always room for another."""
     if not may_begin(lane) or has_urgent(lane):
         return 0
-    wanted = max(1, lane.settings.block_txs_max - len(lane.returned))
+    wanted = max(1, block_txs(lane) - len(lane.returned))
     return min(wanted, lane.head.drain_left) if lane.head.mode == "draining" else wanted
+
+
+def block_txs(lane: BundleLane) -> int:
+    """The most transactions of a block: fewer where no package could be made of more."""
+    most = lane.settings.block_txs_max
+    return min(most, lane.head.txs_max or most)
 
 
 def claim_offered(draft: DecisionDraft, event: IntentsOffered) -> None:
@@ -229,9 +242,9 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
     found = {one.intent: one for one in event.judged}
     members: list[Member] = []
     for member in lane.members[slot.id]:
-        one = found.get(member.intent) or JudgedTransaction(
-            member.intent, ExecutionVerdict.DEFERRED, reason=UNSAID
-        )
+        one = found.get(member.intent)
+        if one is None or not is_verdict(one):
+            one = JudgedTransaction(member.intent, ExecutionVerdict.DEFERRED, reason=UNSAID)
         members.append(
             replace(
                 member,
@@ -261,6 +274,13 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
             for member in members
         ]
     )
+
+
+def is_verdict(judged: JudgedTransaction) -> bool:
+    """Whether a builder's answer says what became of a transaction."""
+    if judged.verdict == ExecutionVerdict.APPLIED:
+        return judged.receipt is not None
+    return judged.verdict in VERDICTS
 
 
 def judge_not_built(draft: DecisionDraft, event: BlockNotBuilt) -> None:
@@ -414,7 +434,7 @@ def picked(lane: BundleLane, now_ms: int) -> list[IntentRow]:
     late.sort(key=lambda one: one.deferral is not None and one.deferral.again_ms > now_ms)
     count, size = share(settings)
     chosen = fitting(lane, late, count, size)
-    count = max(1, settings.block_txs_max - len(chosen))
+    count = max(1, block_txs(lane) - len(chosen))
     size = settings.block_bytes_max - sum([intent.size() for intent in chosen])
     chosen += fitting(lane, [one for one in backs if one.deferral is None], count, size)
     return sorted(chosen, key=lambda one: (one.priority, one.seq))

@@ -8,12 +8,13 @@ was built on it goes with it.
 from collections.abc import Iterable
 
 from laneway.core.jam import PackageKind
+from laneway.core.outcome import Status
 from laneway.core.reason import clip
 from laneway.lanes.bundle import records as r
-from laneway.lanes.bundle.blocks import RESUME, SEE_DOCS
+from laneway.lanes.bundle.blocks import RESUME, SEE_DOCS, halt
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
+from laneway.lanes.bundle.limits import FAULTS_MAX, REASON_KEPT_BYTES_MAX
 from laneway.lanes.bundle.packages import discard
 from laneway.lanes.bundle.rows import (
     NOT_AUTHORISED,
@@ -27,10 +28,11 @@ from laneway.lanes.bundle.standing import (
     before,
     current,
     is_accumulated,
+    is_alone_at_fault,
     is_dead_for_good,
 )
 from laneway.lanes.bundle.tells import TAKEN_BACK, owe
-from laneway.lanes.common.values import ModeChanged
+from laneway.lanes.common.values import IntentDropped, ModeChanged
 
 UNSETTLED = "its end is not final yet"
 OVERDUE = "its accumulation is overdue"
@@ -81,7 +83,27 @@ def judge_queued(draft: DecisionDraft, slot: Slot) -> None:
                 discard(draft, slot, version, "an earlier version may land after all")
         draft.change(r.BlockRevived(slot.id))
     elif slot.is_hopeless and slot.making is None and can_drop(lane, slot):
-        drop(draft, slot, slot.wait_reason)
+        judge_hopeless(draft, slot)
+
+
+def judge_hopeless(draft: DecisionDraft, slot: Slot) -> None:
+    """No package can be made of it. As where no block can be built, less is tried, down to the
+    transaction at fault, which is refused; several in a row are the builder's own trouble."""
+    lane, reason = draft.lane, slot.wait_reason
+    members, is_alone = lane.members[slot.id], is_alone_at_fault(lane, slot)
+    if is_alone and lane.head.unpacked + 1 >= FAULTS_MAX:
+        halt(
+            draft,
+            f"no package could be made of {FAULTS_MAX} transactions one after the other: "
+            f"{clip(reason, REASON_KEPT_BYTES_MAX)}; fix the builder, and {RESUME}",
+        )
+        return
+    let_go(draft, [slot, *dependants(lane, slot)], reason, unpackable=slot.id)
+    if is_alone:
+        (one,) = members
+        why = clip(f"no package can be made of a block with it: {reason}")
+        refused = (Status.REFUSED.value, why, draft.now_ms)
+        draft.say(IntentDropped(one.intent, one.seq, one.priority, one.size, *refused))
 
 
 def judge_over(draft: DecisionDraft, slot: Slot) -> None:
@@ -188,14 +210,24 @@ def drop(draft: DecisionDraft, slot: Slot, reason: str) -> None:
         draft.say(ModeChanged("halted", clip(why), "", draft.now_ms))
 
 
-def let_go(draft: DecisionDraft, slots: Iterable[Slot], reason: str, *, cause: int = 0) -> None:
-    """Blocks that can have no effect, the lowest first; `cause` is the one that is at fault."""
+def let_go(
+    draft: DecisionDraft,
+    slots: Iterable[Slot],
+    reason: str,
+    *,
+    cause: int = 0,
+    unpackable: int = 0,
+) -> None:
+    """Drop blocks that can have no effect, the lowest first. `cause` is the one that is at fault,
+    `unpackable` one of which no package can be made."""
     for one in slots:
         if one.told:
             owe(draft, one, "restored", TAKEN_BACK)
         if not one.building:
             owe(draft, one, "failed", reason)
-        draft.say(r.BlockDropped(one.id, reason, draft.now_ms, one.id == cause))
+        draft.say(
+            r.BlockDropped(one.id, reason, draft.now_ms, one.id == cause, one.id == unpackable)
+        )
 
 
 def dependants(lane: BundleLane, slot: Slot) -> list[Slot]:

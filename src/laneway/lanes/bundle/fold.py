@@ -34,15 +34,8 @@ from laneway.lanes.bundle.lane import (
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX, GAP_HEIGHTS, MADE_STEP_MS, TROUBLE_BYTES_MAX
 from laneway.lanes.bundle.results import indexed, is_inside, leave, settled
-from laneway.lanes.bundle.rows import (
-    BlockState,
-    Ear,
-    FactKind,
-    Finished,
-    Member,
-    Slot,
-    Tip,
-)
+from laneway.lanes.bundle.rows import BlockState, Ear, FactKind, Finished, Member, Slot, Tip
+from laneway.lanes.bundle.standing import is_alone_at_fault
 from laneway.lanes.common import heads
 from laneway.lanes.common.heads import encode
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
@@ -93,9 +86,8 @@ def fold(lane: BundleLane, record: r.Record) -> Touched:
             return (change_slot(lane, record),)
         case r.VersionRecord():
             return change_version(lane, record)
-        case r.VersionSealed(slot=slot, version=version, package=package):
-            put = put_slot(lane, slot), put_version(lane, version)
-            return (*put, put_package(lane, version, package))
+        case r.VersionSealed():
+            return seal_version(lane, record)
         case r.StatusChanged(slot=number, word=word):
             is_done = word in (BlockState.ACCUMULATED, BlockState.FINALISED)
             lane.head.drops = 0 if is_done else lane.head.drops
@@ -274,9 +266,9 @@ def fold_head(lane: BundleLane, record: OfHead) -> Touched:
             head.look_tries = head.look_tries + head.looking if reason else 0
             head.looking, head.look_ms, head.look_reason = False, look_ms, reason
             head.clock = head.clock if clock is None else clock
-        case r.LineMoved(number=number, foreign=foreign, at_ms=at_ms):
+        case r.LineMoved(number=number, foreign=foreign, at_ms=at_ms, block=block):
             # Whose block it is and what it leaves, the builder says with the next one.
-            head.tip = Tip(number)
+            head.tip, head.line_block = Tip(number), block
             head.number_next = number + 1
             head.foreign_count += foreign
             if foreign:
@@ -290,7 +282,7 @@ def fold_head(lane: BundleLane, record: OfHead) -> Touched:
         case ModeChanged(mode=mode):
             heads.change_mode(head, record)
             if mode == "running":
-                head.drops = head.faults = 0
+                head.drops = head.faults = head.unpacked = 0
                 return helps_forgotten(lane)
         case CommandRefused():
             pass
@@ -365,6 +357,13 @@ def seal(lane: BundleLane, record: r.BlockSealed) -> Touched:
     )
 
 
+def seal_version(lane: BundleLane, record: r.VersionSealed) -> Touched:
+    head, slot, version = lane.head, record.slot, record.version
+    head.unpacked, head.txs_max = 0, 0 if slot.count <= head.txs_max else head.txs_max
+    package = put_package(lane, version, record.package)
+    return put_slot(lane, slot), put_version(lane, version), package
+
+
 def shrink(lane: BundleLane, record: r.BlockShrunk) -> Touched:
     slot, head = lane.slots[record.slot], lane.head
     stays = {member.intent: None for member in record.members}
@@ -400,6 +399,9 @@ def drop_block(lane: BundleLane, record: r.BlockDropped) -> Touched:
     # and what stood on it, which may be out, would stand on that one.
     if slot.block:
         head.made_ms_min = max(head.made_ms_min, slot.made_ms + MADE_STEP_MS)
+    if record.is_unpackable:
+        head.unpacked += is_alone_at_fault(lane, slot)
+        head.txs_max = max(1, slot.count // 2)
     head.drops += record.is_cause
     head.drops_total += 1
     touched += drop_slot(lane, slot)

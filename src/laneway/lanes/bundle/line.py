@@ -8,16 +8,23 @@ to the pool. The builder reads the blocks of others before it builds the next on
 transactions that they executed.
 """
 
+from collections.abc import Mapping
+
 from laneway.core.jam import LineAsked, LineBlock, LineSeen
 from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.blocks import RESUME, halt
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.ends import let_go
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import LINE_NUMBERS_MAX
-from laneway.lanes.bundle.rows import BlockState, LinePlace
+from laneway.lanes.bundle.rows import BlockState, LinePlace, seen_final
 from laneway.lanes.bundle.standing import status_of
 from laneway.lanes.bundle.tells import brought
 
+ANEW = (
+    "the database saw block {number} final, and its chain has another one: it is another chain, or "
+    f"began anew; name nodes of its chain, or another database, and {RESUME}"
+)
 OTHERS = "the service's line was moved by others: block {number} is final, and not from here"
 
 
@@ -25,9 +32,11 @@ def asked(lane: BundleLane) -> LineAsked | None:
     """What a look reads of it; None: the service keeps no records."""
     if not lane.settings.keeps_records:
         return None
-    numbers = sorted(lane.numbers)[:LINE_NUMBERS_MAX]
-    blocks = [lane.slots[lane.numbers[number]].block for number in numbers]
-    return LineAsked(lane.settings.service, tuple(numbers), tuple(blocks), lane.head.tip.number)
+    tip = seen_final(lane.head)
+    known = {tip.number: tip.block} if tip.block else {}
+    for number in sorted(lane.numbers)[:LINE_NUMBERS_MAX]:
+        known.setdefault(number, lane.slots[lane.numbers[number]].block)
+    return LineAsked(lane.settings.service, tuple(known), tuple(known.values()), tip.number)
 
 
 def judge_line(draft: DecisionDraft, line: LineSeen | None) -> None:
@@ -39,6 +48,9 @@ def judge_line(draft: DecisionDraft, line: LineSeen | None) -> None:
         move(draft, line, lane.head.tip.number)
         return
     known = {one.number: one for one in line.blocks}
+    if is_anew(lane, known):
+        halt(draft, ANEW.format(number=lane.head.tip.number))
+        return
     covered = lane.head.tip.number
     for slot in list(lane.in_order()):
         found = known.get(slot.number)
@@ -50,6 +62,13 @@ def judge_line(draft: DecisionDraft, line: LineSeen | None) -> None:
         covered = max(covered, slot.number)
     if covered < line.number:
         move(draft, line, covered)
+
+
+def is_anew(lane: BundleLane, line: Mapping[int, LineBlock]) -> bool:
+    """Whether the line has another block in the place of the newest that the lane saw final."""
+    tip = seen_final(lane.head)
+    found = line.get(tip.number)
+    return bool(tip.block) and found is not None and found.block != tip.block
 
 
 def is_before_final(lane: BundleLane, line: LineSeen) -> bool:
@@ -82,4 +101,4 @@ def move(draft: DecisionDraft, line: LineSeen, covered: int) -> None:
     draft.is_wide = True
     let_go(draft, gone, OTHERS.format(number=line.number))
     foreign = max(0, line.number - covered)
-    draft.say(r.LineMoved(line.number, foreign, draft.now_ms))
+    draft.say(r.LineMoved(line.number, foreign, draft.now_ms, line.block))

@@ -281,6 +281,8 @@ class BlockDropped(LaneRecord, frozen=True):
     at_ms: int
     is_cause: bool = True
     """It is dropped for itself, and not with the one that it was built on."""
+    is_unpackable: bool = False
+    """No package can be made of it: the next block has half as many transactions at most."""
 
 
 class BlockFinalised(LaneRecord, frozen=True):
@@ -302,6 +304,8 @@ class LineMoved(LaneRecord, frozen=True):
     foreign: int
     """How many of its blocks are not this lane's; 0 if the line was thought to be longer."""
     at_ms: int
+    block: bytes = b""
+    """The hash of the newest one."""
 
 
 class ChainSeen(LaneRecord, frozen=True):

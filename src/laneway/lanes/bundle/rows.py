@@ -450,5 +450,18 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     """How often in a row others' blocks became final while transactions waited here."""
     look_tries: int = 0
     """How often in a row a look at the chain came back with nothing."""
+    line_block: bytes = b""
+    """The hash of the newest block that others brought."""
     owed_count: int = 0
     """Callbacks that were not received yet."""
+    txs_max: int = 0
+    """A block has no more transactions, until a package was made of one that is no larger: none
+    could be made of a larger one. 0: as many as the settings allow."""
+    unpacked: int = 0
+    """Transactions that were refused one after the other because no package can be made of a block
+    with them, since one was made."""
+
+
+def seen_final(head: BundleHead) -> Tip:
+    """The newest block that a lane saw final, with its hash also where others brought it."""
+    return head.tip if head.tip.block else Tip(head.tip.number, head.line_block)

@@ -116,6 +116,12 @@ def prerequisites_after(lane: BundleLane, found: Slot | None) -> tuple[bytes, ..
     return (version.package_hash,)
 
 
+def is_alone_at_fault(lane: BundleLane, slot: Slot) -> bool:
+    """Whether a block of which no package can be made was begun with one transaction, because none
+    could be made with more: what was sealed earlier is executed once more before."""
+    return slot.count == 1 and lane.head.txs_max == 1
+
+
 # How many are where.
 
 

@@ -8,7 +8,7 @@ out all the same, and its answer is kept for when the order is repeated.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from laneway.builder.builder import ACTED_ON
@@ -31,6 +31,7 @@ from laneway.sim.bundle.maker import (
     block_hash,
     decode_body,
     decode_request,
+    encode_request,
     root_after,
     transaction_hash,
 )
@@ -58,6 +59,7 @@ LOST = (
 """What the real builder says when it needs an operator, and the remedy."""
 
 TOO_LONG = "it takes longer than"
+NO_VERSION = "there never will be one"
 
 JOB_SHARE = 0.75
 """How long a job may take, of the time that the lane waits; the real bounds are 45 s of 60 s."""
@@ -134,13 +136,13 @@ class SimBuilder:
     async def _execute(self, order: BuildBlock) -> ExecutedBlock:
         async with self._turn:
             await self._work("block not built")
-            parent = self._ground(order)
+            parent = self._ground(order.parent, order.below)
             below = parent.sealed
             if below.number + 1 != order.number:
                 problem = f"block {order.number} is ordered, and below it is {below.number}"
                 raise BuildFailed(f"{problem}; the lane sees that with its next look")
             if order.expired:
-                self._check_others(order, parent, order.expired)
+                self._check_others(parent, payloads_of(order, order.expired))
             network, base = self._world.network, self._snapshots.base.sealed
             done = network.done(network.final().header_hash, base.number)
             payloads = [decode_request(payload) for payload in order.payloads]
@@ -148,14 +150,14 @@ class SimBuilder:
                 try:
                     await self._in_time()
                 except BuildFailed:
-                    self._check_others(order, parent, order.intents)
+                    self._check_others(parent, order.payloads)
                     raise
             if order.parent_root and order.parent_root != below.post_root:
                 raise BuildFailed(f"block {below.number} left another state than is ordered")
             made = self._world.maker.execute(order, (below.hash, below.post_root), done)
             refused = [one.intent for one in made.judged if one.verdict == ExecutionVerdict.REFUSED]
             if refused:
-                self._check_others(order, parent, refused)
+                self._check_others(parent, payloads_of(order, refused))
             if made.payload:
                 body = decode_body(made.payload)
                 self._snapshots.put(Snapshot(sealed(body, made.block), body, None))
@@ -163,11 +165,9 @@ class SimBuilder:
                 self._world.seen["abandoned build finished"] += 1
             return made
 
-    def _check_others(
-        self, order: BuildBlock, parent: BlockSnapshot, ending: Sequence[IntentId]
-    ) -> None:
-        """What ends without a block is in no block that a node shows, and the laws hold it to
-        that."""
+    def _check_others(self, parent: BlockSnapshot, ending: Iterable[bytes]) -> None:
+        """Transactions that end without a block, by their payloads, are in no block that a node
+        shows, and the laws hold it to that."""
         network, maker = self._world.network, self._world.maker
         best = self._head().best.header_hash
         try:
@@ -176,25 +176,29 @@ class SimBuilder:
             self._world.seen["nothing called expired yet"] += 1
             raise
         applied = frozenset([record.block for record in network.line(best)])
-        for intent, payload in zip(order.intents, order.payloads, strict=True):
-            if intent in ending:
-                maker.expiries.setdefault(payload, []).append(applied)
+        for payload in ending:
+            maker.expiries.setdefault(payload, []).append(applied)
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
         async with self._turn:
             await self._work("version not built")
             world = self._world
-            if world.chance(world.plan.hopeless):
-                world.seen["no version ever"] += 1
-                raise BuildFailed("there never will be one", final=True)
             body = decode_body(order.payload)
             if block_hash(order.payload) != order.block:
                 raise BuildFailed("the payload is that of another block", final=True)
             if self._is_final(order.block):
                 raise BuildFailed(f"block {body.number} is final, and needs no package any more")
-            self._snapshot_of(body.parent, order.below)
-            await self._in_time()
-            return world.maker.package(order, context)
+            parent = self._ground(body.parent, order.below)
+            try:
+                if world.chance(world.plan.hopeless):
+                    world.seen["no version ever"] += 1
+                    raise BuildFailed(NO_VERSION, final=True)
+                await self._in_time()
+                return world.maker.package(order, context)
+            except BuildFailed as error:
+                if error.final:
+                    self._check_others(parent, map(encode_request, body.inside))
+                raise
 
     async def notified(self, tells: Sequence[Tell]) -> None:
         """All of them, or some and then a failure."""
@@ -246,10 +250,11 @@ class SimBuilder:
 
     # The states below a block.
 
-    def _ground(self, order: BuildBlock) -> BlockSnapshot:
-        """The block below. That it cannot be had is no fault of what is ordered on it."""
+    def _ground(self, parent: bytes, below: Sequence[bytes]) -> BlockSnapshot:
+        """The snapshot of a parent. That it cannot be had is never the fault of what is ordered on
+        it."""
         try:
-            return self._snapshot_of(order.parent, order.below)
+            return self._snapshot_of(parent, below)
         except BuildFailed as error:
             raise BuildFailed(str(error), needs_help=error.needs_help) from error
 
@@ -389,3 +394,8 @@ def sealed_block(
     return SealedBlock(
         number=number, hash=name, parent=parent, pre_root=pre_root, post_root=post_root
     )
+
+
+def payloads_of(order: BuildBlock, chosen: Sequence[IntentId]) -> list[bytes]:
+    both = zip(order.intents, order.payloads, strict=True)
+    return [payload for intent, payload in both if intent in chosen]

@@ -15,7 +15,7 @@ from laneway.lanes.bundle.lane import BundleLane, decode_history, restore
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.tells import ON_THE_WAY
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Effect, SubmitPackage
-from laneway.sim.bundle.builder import TOO_LONG
+from laneway.sim.bundle.builder import NO_VERSION, TOO_LONG
 from laneway.sim.bundle.copies import Undo
 from laneway.sim.bundle.durable import Durable
 from laneway.sim.bundle.liveness import TimerLaw, WaitLaw, WindowLaw
@@ -188,9 +188,10 @@ class RollupLaws(WorldLaws):
 
     def _is_taken_back(self, wish: Wish, result: Result, record: AppliedBlock) -> bool:
         """Whether its caller took it back here, which no builder is asked about; or it was called
-        expired when the service did not have that block; or it took a builder here too long, then
-        too."""
-        if result.status == Status.REFUSED.value and TOO_LONG not in result.reason:
+        expired when the service did not have that block; or no builder here could build it in time,
+        or make a package of it, then too."""
+        is_unable = any(one in result.reason for one in (TOO_LONG, NO_VERSION))
+        if result.status == Status.REFUSED.value and not is_unable:
             return False
         if result.status not in (Status.EXPIRED.value, Status.REFUSED.value):
             return result.status == Status.CANCELLED.value

@@ -44,7 +44,8 @@ class PoolRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tr
     data: str
     way: str = "send"
     """send, revert (it fails in its block), refuse (no block takes it), later (every other block
-    leaves it out), poison (no block can be built with it)."""
+    leaves it out), poison (no block can be built with it), unpackable (no package can be made of a
+    block with it)."""
 
 
 encode_request = msgspec.msgpack.Encoder().encode
@@ -195,6 +196,8 @@ class Maker:
         if digest_of(order.payload) != order.digest:
             raise BuildFailed("the payload is not the one that was sealed", final=True)
         body = decode_body(order.payload)
+        if any(one.way == "unpackable" for one in body.inside):
+            raise BuildFailed("its rules fail for the work of one of them", final=True)
         made = WorkPackage(
             auth_code_host=0,
             auth_code_hash=NULL_AUTHORIZER,

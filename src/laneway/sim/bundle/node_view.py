@@ -190,7 +190,7 @@ class NodeView:
             record = block_of(view, number) if number <= head.number else None
             if record is not None:
                 blocks.append(LineBlock(number, record.block, record.package_hash))
-        return LineSeen(at, head.number, tuple(blocks))
+        return LineSeen(at, head.number, tuple(blocks), head.block)
 
     def shown(self, block: JamBlockRef, packages: Sequence[Watched]) -> JamBlockSeen:
         parent = self.parent(block)

@@ -19,7 +19,9 @@ from laneway.sim.operator import Crew
 from laneway.sim.process import Process
 from laneway.sim.world import Disk, LawBroken, World
 
-WAYS = (("revert", 0.08), ("refuse", 0.06), ("later", 0.08), ("poison", 0.03))
+WAYS = (
+    ("revert", 0.08), ("refuse", 0.06), ("later", 0.08), ("poison", 0.03), ("unpackable", 0.02),
+)  # fmt: skip
 """What callers want, beside what is simply included, and how often."""
 
 
