@@ -142,6 +142,18 @@ def test_what_an_unknown_final_block_executed_is_not_even_tried(
     assert tried == [b"two", b"two"], "the lane knows what became of its own there"
 
 
+def test_what_a_known_final_block_executed_is_taken_out_of_the_block_again(
+    rules: Repeating, shelf: Shelf
+) -> None:
+    """The lane knows that block, and sends the same bytes once more."""
+    base = finalise(rules, shelf, genesis(rules), b"one")
+    rules.count = 0
+    done, judged = executed(rules, shelf, replace(order(b"two", b"one"), known=1), base)
+    assert done.state.lines == (b"one", b"two")
+    assert verdicts(judged) == [("i0", "included"), ("i1", "applied")]
+    assert rules.count == 2
+
+
 def test_what_nobody_executed_before_is_executed_once(rules: Repeating, shelf: Shelf) -> None:
     executed(rules, shelf, order(b"one", b"two"), genesis(rules))
     assert rules.count == 1
