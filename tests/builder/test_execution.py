@@ -1,22 +1,47 @@
 """Blocks that leave out what a final block has executed: its receipt is the answer."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 from tests.builder.stage import FIRST, SECOND, build_order, ledger, transfer
 from tests.rollups.log_kind import GENESIS, LogBlock, LogRules, LogState
 
-from laneway.builder.execution import PastUnknown, executed
+from laneway.builder.execution import PastUnknown, answered, executed, replayed
 from laneway.builder.final import final_block
 from laneway.builder.shelf import FinalBlock, Shelf
 from laneway.builder.snapshots import Snapshot
+from laneway.core.errors import BuildFailed
 from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
 from laneway.lanes.bundle.values import BuildBlock
 from laneway.lanes.common.commands import LATE
 from laneway.rollups.domain import Domain
+from laneway.rollups.rules import BlockExecution, TransactionOutcome
 
 PACKAGE = b"p" * 32
+
+
+class Wrong(LogRules):
+    """A log whose answer to an order is changed before it is given."""
+
+    def __init__(self, change: Callable[[BlockExecution[Any, Any]], Any]) -> None:
+        super().__init__(Domain(bytes(32), 1))
+        self.change = change
+
+    def execute(self, *given: Any) -> Any:
+        return self.change(super().execute(*given))
+
+
+def built(rules: LogRules, *raws: bytes) -> BuildFailed:
+    """Why the rules' answer to these transactions is no block."""
+    shelf = Shelf(None)
+    shelf.begin(final_block(rules, genesis(rules)), ())
+    with pytest.raises(BuildFailed) as failed:
+        executed(rules, shelf, build_order(raws), genesis(rules))
+    assert failed.value.final
+    assert not failed.value.needs_help
+    return failed.value
 
 
 class Repeating(LogRules):
@@ -115,6 +140,18 @@ def test_what_an_unknown_final_block_executed_is_not_even_tried(
     assert tried == [b"two"]
     executed(rules, shelf, replace(order(b"two"), known=1), base)
     assert tried == [b"two", b"two"], "the lane knows what became of its own there"
+
+
+def test_what_a_known_final_block_executed_is_taken_out_of_the_block_again(
+    rules: Repeating, shelf: Shelf
+) -> None:
+    """The lane knows that block, and sends the same bytes once more."""
+    base = finalise(rules, shelf, genesis(rules), b"one")
+    rules.count = 0
+    done, judged = executed(rules, shelf, replace(order(b"two", b"one"), known=1), base)
+    assert done.state.lines == (b"one", b"two")
+    assert verdicts(judged) == [("i0", "included"), ("i1", "applied")]
+    assert rules.count == 2
 
 
 def test_what_nobody_executed_before_is_executed_once(rules: Repeating, shelf: Shelf) -> None:
@@ -259,3 +296,164 @@ def test_what_was_executed_long_ago_is_not_executed_again(rules: Repeating) -> N
     assert (done.block, verdicts(judged)) == (None, [("i0", "applied")])
     assert judged[0].receipt is not None
     assert (judged[0].receipt.number, judged[0].receipt.package_hash) == (1, PACKAGE)
+
+
+# Rules that are not believed.
+
+
+def with_verdict(**fields: Any) -> Wrong:
+    """Rules that say something else of the first transaction."""
+
+    def change(done: BlockExecution[Any, Any]) -> Any:
+        return replace(done, judged=(replace(done.judged[0], **fields), *done.judged[1:]))
+
+    return Wrong(change)
+
+
+@pytest.mark.parametrize("word", ["funny", "", "applied", "expired", None, "x" * 10_000])
+def test_a_verdict_that_rules_do_not_give_builds_no_block(word: Any) -> None:
+    """A lane that acted on it asked again without an end."""
+    said = str(built(with_verdict(verdict=word), b"one", b"two"))
+    assert f"the rollup's rules judged a transaction {repr(word)[:80]}, and verdicts are " in said
+    assert said.endswith("included, reverted, refused, deferred, full")
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize("fields", [{"hash": "one"}, {"hash": None}, {"reason": None}])
+def test_a_verdict_with_anything_but_a_hash_and_a_text_builds_no_block(
+    fields: dict[str, Any],
+) -> None:
+    assert "is no hash or text" in str(built(with_verdict(**fields), b"one"))
+
+
+@pytest.mark.parametrize(("times", "count"), [(0, 0), (2, 4)])
+def test_rules_judge_each_transaction_once(times: int, count: int) -> None:
+    rules = Wrong(lambda done: replace(done, judged=done.judged * times))
+    said = str(built(rules, b"one", b"two"))
+    assert said == f"the rollup's rules judged {count} transactions, and were given 2"
+
+
+def unlike(block: Any, **fields: Any) -> Any:
+    """What rules change in their answer: its block, and what they say of the first transaction."""
+
+    def change(done: BlockExecution[Any, Any]) -> Any:
+        judged = (replace(done.judged[0], **fields), *done.judged[1:])
+        return replace(done, block=block(done.block), judged=judged)
+
+    return change
+
+
+def as_it_is(block: LogBlock) -> LogBlock:
+    return block
+
+
+def without_first(block: LogBlock) -> LogBlock:
+    return replace(block, lines=block.lines[1:])
+
+
+def with_first_twice(block: LogBlock) -> LogBlock:
+    return replace(block, lines=(block.lines[0], *block.lines))
+
+
+def none(block: LogBlock) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (unlike(without_first), "included 1 times, and by their block 0"),
+        (unlike(none), "included 1 times, and by their block 0"),
+        (unlike(none, verdict="reverted"), "reverted 1 times, and by their block 0"),
+        (unlike(with_first_twice), "included 1 times, and by their block 2"),
+        (unlike(as_it_is, verdict="refused"), "included 0 times, and by their block 1"),
+        (unlike(as_it_is, verdict="deferred"), "included 0 times, and by their block 1"),
+        (unlike(as_it_is, verdict="full"), "included 0 times, and by their block 1"),
+        (unlike(as_it_is, verdict="reverted"), "reverted 1 times, and by their block 0"),
+    ],
+)
+def test_a_block_has_what_its_verdicts_say_and_nothing_else(change: Any, problem: str) -> None:
+    """A caller who is told otherwise believes that he paid, or pays again."""
+    said = str(built(Wrong(change), b"one", b"two"))
+    assert said.startswith("the rollup's rules contradict themselves: by their verdicts")
+    assert problem in said
+
+
+def test_a_hash_that_is_in_no_outcome_is_a_contradiction_too() -> None:
+    said = str(built(with_verdict(hash=b"h" * 32), b"one"))
+    assert f"transaction {(b'h' * 32).hex()} is included 1 times, and by their block 0" in said
+
+
+@pytest.mark.parametrize("outcome", [TransactionOutcome(b"h", None), TransactionOutcome("h", "ok")])  # type: ignore[arg-type]
+def test_an_outcome_without_hash_or_status_builds_no_block(
+    outcome: TransactionOutcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = LogRules(Domain(bytes(32), 1))
+    shelf = Shelf(None)
+    shelf.begin(final_block(rules, genesis(rules)), ())
+    monkeypatch.setattr(rules, "outcomes", lambda _: (outcome,))
+    with pytest.raises(BuildFailed, match="an outcome in their block has no hash or no status"):
+        executed(rules, shelf, build_order([b"one"]), genesis(rules))
+
+
+def test_the_same_bytes_twice_are_two_outcomes_and_two_places(
+    rules: Repeating, shelf: Shelf
+) -> None:
+    _, judged = executed(rules, shelf, build_order([b"one", b"two", b"one"]), genesis(rules))
+    assert [(one.verdict, one.place) for one in judged] == [
+        ("included", 0),
+        ("included", 1),
+        ("included", 2),
+    ]
+
+
+# Blocks and states that do not belong together.
+
+
+def grown(block: LogBlock, state: LogState | None, parent: Snapshot[Any, Any]) -> Any:
+    """The answer of a builder whose rules made this block and state."""
+    rules = LogRules(Domain(bytes(32), 1))
+    return answered(rules, BlockExecution(block, cast("LogState", state), ()), (), parent)
+
+
+def log_block(rules: LogRules) -> tuple[LogBlock, LogState]:
+    start = genesis(rules)
+    done = rules.execute(start.state, start.block, (b"one",), 0)
+    assert done.block is not None
+    return done.block, done.state
+
+
+@pytest.mark.parametrize("state", [LogState(), LogState((b"junk",)), None])
+def test_a_block_with_another_state_than_it_names_is_none(
+    rules: Repeating, state: LogState | None
+) -> None:
+    """Innocent transactions would be refused on it."""
+    block, right = log_block(rules)
+    with pytest.raises(BuildFailed, match="the state after block 1 is not the one") as failed:
+        grown(block, state, genesis(rules))
+    assert failed.value.final
+    assert grown(block, right, genesis(rules))[1] == Snapshot(rules.sealed(block), block, right)
+
+
+@pytest.mark.parametrize("fields", [{"number": 2}, {"parent": b"p" * 32}, {"pre_root": b"r" * 32}])
+def test_a_block_that_is_not_on_the_one_that_was_ordered_is_none(
+    rules: Repeating, fields: dict[str, Any]
+) -> None:
+    block, state = log_block(rules)
+    with pytest.raises(BuildFailed, match="was executed on block 0, and does not name") as failed:
+        grown(replace(block, **fields), state, genesis(rules))
+    assert failed.value.final
+
+
+@pytest.mark.parametrize("final", [True, False])
+@pytest.mark.parametrize("state", [LogState((b"junk",)), None])
+def test_a_known_block_that_leaves_another_state_now_is_for_who_mends_the_rules(
+    rules: Repeating, monkeypatch: pytest.MonkeyPatch, state: LogState | None, final: bool
+) -> None:
+    block, right = log_block(rules)
+    assert replayed(rules, genesis(rules), block).state == right
+    monkeypatch.setattr(rules, "replay", lambda *_: state)
+    with pytest.raises(BuildFailed, match="the rollup's rules contradict themselves") as failed:
+        replayed(rules, genesis(rules), block, final=final)
+    assert str(failed.value).endswith("; fix the rollup's rules, and start this process again")
+    assert (failed.value.final, failed.value.needs_help) == (final, not final)

@@ -1,15 +1,19 @@
 """Files that are lost, stale, damaged or another's, and what a builder does with each."""
 
+import asyncio
 import logging
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
-from tests.builder.stage import Hands, Site, hands, story, tell
+from tests.builder.stage import DOMAIN, Hands, Site, hands, story, tell
 
+from laneway.builder.builder import ChainedBuilder
 from laneway.core.errors import BuildFailed, StoreRefused
 from laneway.rollups.ledger.rules import LedgerRules
+from laneway.rollups.ledger.state import LedgerState, genesis_state
 from laneway.rollups.receipts import At
 
 pytestmark = pytest.mark.slow
@@ -32,6 +36,13 @@ async def left(site: Site, path: str) -> Hands:
     await hand.builder.notified([tell("accumulated", second, 2)])
     await hand.builder.aclose()
     return hand
+
+
+def written(builder: ChainedBuilder[Any, Any]) -> Future[None]:
+    """The state that is being written beside the file."""
+    writing = builder._keeper._writing
+    assert writing is not None
+    return writing
 
 
 @pytest.fixture
@@ -102,9 +113,10 @@ def test_a_file_of_another_ledger_is_refused_with_what_to_do(path: str) -> None:
     story(tale)
 
 
-def test_a_file_whose_state_is_not_its_blocks_is_damaged(path: str) -> None:
+def test_a_file_whose_state_is_not_its_blocks_and_without_states_is_damaged(path: str) -> None:
     async def tale(site: Site) -> None:
         await left(site, path)
+        Path(f"{path}-state-1").unlink(missing_ok=True)
         changed(path, "UPDATE entries SET value = x'0000000000000000000000000000ff00'")
         with pytest.raises(StoreRefused, match="its state is not that after block 1"):
             await site.builder(path)
@@ -113,6 +125,40 @@ def test_a_file_whose_state_is_not_its_blocks_is_damaged(path: str) -> None:
             await site.builder(path)
 
     story(tale)
+
+
+def test_a_file_whose_rules_named_wrong_changes_goes_on_from_a_state(
+    path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each start with it ended at once, also with rules that were mended."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site, path)
+        await hand.land(site.transfer(0))
+        await hand.builder.notified(hand.settle())
+        await asyncio.wrap_future(written(hand.builder))
+        await hand.land(site.transfer(1))
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "changes", lambda *_: {bytes(31): b"junk"})
+            await hand.builder.notified(hand.settle())
+        await hand.land(site.transfer(2))
+        await hand.builder.aclose()
+        again = await site.builder(path)
+        assert (again.heads.final.sealed.number, again.lag) == (2, "")
+        receipt = await again.receipt(again.rollup.checked(site.transfer(0)))
+        assert receipt is not None
+        assert (receipt.number, receipt.is_final) == (1, True)
+        done = await again.execute(hand.order(site.transfer(3)))
+        assert [one.verdict for one in done.judged] == ["included"]
+        await again.aclose()
+        assert (await site.builder(path)).heads.final.sealed.number == 2
+
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        story(tale)
+    assert caplog.messages == [
+        f"{path} is damaged (its state is not that after block 2), and goes on from a state "
+        "beside it"
+    ]
 
 
 def test_a_file_of_a_chain_that_began_anew_is_refused(path: str) -> None:
@@ -216,6 +262,21 @@ def test_a_file_whose_final_block_the_rules_choke_on_is_damaged(
     story(tale)
 
 
+@pytest.mark.parametrize("name", ["encode", "entries"])
+def test_what_rules_raise_at_a_start_is_said_to_be_theirs(
+    path: str, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    async def tale(site: Site) -> None:
+        await left(site, path)
+        if name == "entries":
+            Path(path).unlink()
+        monkeypatch.setattr(LedgerRules, name, raising)
+        with pytest.raises((BuildFailed, ValueError), match="the rollup's rules raised"):
+            await site.builder(path)
+
+    story(tale)
+
+
 def test_a_genesis_that_the_rules_choke_on_is_none_of_theirs(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,5 +284,69 @@ def test_a_genesis_that_the_rules_choke_on_is_none_of_theirs(
         monkeypatch.setattr(LedgerRules, "genesis", raising)
         with pytest.raises(BuildFailed):
             await site.builder(path)
+
+    story(tale)
+
+
+def blank(*_: Any) -> LedgerState:
+    return genesis_state(DOMAIN, {})
+
+
+@pytest.mark.parametrize("answer", [blank, lambda *_: None])
+def test_an_open_block_that_leaves_another_state_is_left_out(
+    path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    async def tale(site: Site) -> None:
+        hand = await left(site, path)
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "replay", answer)
+            again = await site.builder(path)
+        assert again.heads.newest.sealed.number == 1
+        done = await again.execute(hand.order(site.transfer(3)))
+        assert [one.verdict for one in done.judged] == ["included"]
+
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        story(tale)
+    assert "the state after block 2 is not the one that the block names" in caplog.text
+
+
+@pytest.mark.parametrize("answer", [blank, lambda *_: None])
+def test_a_final_block_that_leaves_another_state_is_not_written_down(
+    path: str, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    """Its file would be damaged, and the builder would refuse what has nothing to do with it. With
+    rules that are mended it goes on with what it has."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        await hand.land(site.transfer(1))
+        hand.settle()
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "replay", answer)
+            other = await site.builder(path)
+            assert "the state after block 1 is not the one that the block names" in other.lag
+            assert other.lag.endswith("; fix the rollup's rules, and start this process again")
+            assert other.heads.final.sealed.number == 0
+            with pytest.raises(BuildFailed, match="fix the rollup's rules") as failed:
+                await other.execute(hand.order(site.transfer(2)))
+            assert (failed.value.final, failed.value.needs_help) == (False, True)
+            await other.aclose()
+        again = await site.builder(path)
+        assert (again.heads.final.sealed.number, again.lag) == (2, "")
+
+    story(tale)
+
+
+def test_a_genesis_with_another_state_than_its_block_is_not_written_down(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tale(site: Site) -> None:
+        real = LedgerRules.genesis
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "genesis", lambda *of: (real(*of)[0], blank()))
+            with pytest.raises(BuildFailed, match="the state of their genesis is not"):
+                await site.builder(path)
+        assert (await site.builder(path)).lag == ""
 
     story(tale)

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from tests.builder.stage import build_order
 
 from laneway.builder.limits import ORDERS_KEPT_MAX
-from laneway.builder.orders import Orders, guarded
+from laneway.builder.orders import Orders, expected, guarded
+from laneway.builder.thread import BuilderThread
 from laneway.core.errors import BadRequest, Bug, BuildFailed, StoreBusy
 from laneway.jam.errors import Unencodable
 
@@ -228,7 +229,8 @@ class Panic(BaseException):
     "error",
     [
         ZeroDivisionError("x"), TimeoutError(), BadRequest("x", "y"), Unencodable(problem=""),
-        Panic("x"), SystemExit(1),
+        Panic("x"), SystemExit(1), asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit(),
+        StopIteration(1),
     ],
 )  # fmt: skip
 def test_whatever_the_rules_raise_is_the_orders_fault(error: BaseException) -> None:
@@ -253,3 +255,27 @@ def test_a_machine_without_memory_is_no_fault_of_the_rules() -> None:
     with pytest.raises(BuildFailed, match="no memory") as failed:
         guarded(large)
     assert not failed.value.final
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit()])
+def test_the_end_of_a_task_passes_through_what_is_expected_around_an_await(
+    error: BaseException,
+) -> None:
+    with pytest.raises(type(error)) as raised, expected():
+        raising(error)()
+    assert raised.value is error
+
+
+def test_an_order_whose_rules_raise_a_cancellation_is_answered() -> None:
+    """It looked like the thread's own, and the order stayed as it was for ever."""
+
+    async def tale() -> None:
+        thread = BuilderThread(5)
+        for run in (thread.in_time, thread.ruled):
+            async with asyncio.timeout(5):
+                either = (BuildFailed, asyncio.CancelledError)
+                with pytest.raises(either, match="rules raised CancelledError"):
+                    await run(raising(asyncio.CancelledError()))
+        await thread.close(lambda: None)
+
+    asyncio.run(tale())

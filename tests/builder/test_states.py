@@ -1,5 +1,6 @@
 """State files: each is whole or not there, and says of itself what it is."""
 
+import logging
 import os
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -128,6 +129,33 @@ def test_the_newest_two_are_kept_and_what_is_unfinished_goes(
     assert files.numbers() == [11, 10]
     kept = ["builder[1].db-state-10", "builder[1].db-state-11"]
     assert names(tmp_path) == sorted([*kept, *beside])
+
+
+def test_what_cannot_be_deleted_keeps_no_others_from_being_deleted(
+    files: StateFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder with the name of a state: all states would be kept from then on."""
+    save(files, 9)
+    for name in ("builder[1].db-state-1", "builder[1].db-state-12", "builder[1].db-state-5.part"):
+        (tmp_path / name).mkdir()
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        save(files, 10)
+        assert len(caplog.messages) == 3
+        save(files, 11)
+    assert files.numbers() == [12, 11, 10, 1]
+    assert f"{files.path(1)} is of no use any more, and cannot be deleted: " in caplog.text
+    caplog.clear()
+    (tmp_path / "builder[1].db-state-1").rmdir()
+    save(files, 13)
+    assert files.numbers() == [13, 12, 11]
+    assert len(caplog.messages) == 2
+
+
+def test_a_folder_does_not_count_as_the_state_before_the_newest(files: StateFiles) -> None:
+    save(files, 9)
+    Path(files.path(10)).mkdir()
+    save(files, 11)
+    assert files.numbers() == [11, 10, 9]
 
 
 def test_states_above_the_newest_final_block_are_of_a_chain_before(files: StateFiles) -> None:

@@ -7,7 +7,7 @@ after the other; others look at the heads alone, which are replaced when it is d
 import logging
 from collections.abc import Sequence
 
-from laneway.builder.execution import answered, executed
+from laneway.builder.execution import answered, executed, replayed
 from laneway.builder.final import final_blocks, is_below
 from laneway.builder.keeping import StateKeeper
 from laneway.builder.opening import BuilderParts
@@ -61,12 +61,11 @@ class KeptBlocks(BuilderViews[S, B]):
         self, order: BuildBlock, parent: Snapshot[S, B]
     ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
         """The answer, and the block with its state; None if nothing is in it."""
-        pre_root = parent.sealed.post_root
-        if order.parent_root and order.parent_root != pre_root:
+        if order.parent_root and order.parent_root != parent.sealed.post_root:
             raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
         final = self._snapshots.base.state
         done, judged = executed(self.rollup, self._shelf, order, parent, final)
-        return answered(self.rollup, done, judged, pre_root)
+        return answered(self.rollup, done, judged, parent)
 
     def _keep(
         self, parent: Snapshot[S, B], done: ExecutedBlock, made: Snapshot[S, B] | None
@@ -85,7 +84,7 @@ class KeptBlocks(BuilderViews[S, B]):
         """Nothing is taken from an earlier version: it is proved and refined anew, and refining is
         executing all of it again."""
         if not self._has(order.block):
-            self._replay(parent, block, order.payload)
+            self._replay(parent, block, order.payload, final=True)
         work = self.rollup.work(parent.state, block)
         leaning = refine_context(context, order.prerequisites)
         made = packed(work, leaning, self._parts.authorizer, order.block)
@@ -108,10 +107,11 @@ class KeptBlocks(BuilderViews[S, B]):
             self._replay(ground, block, payload)
         return self._snapshots.get(parent)
 
-    def _replay(self, parent: Snapshot[S, B], block: B, payload: bytes) -> None:
+    def _replay(
+        self, parent: Snapshot[S, B], block: B, payload: bytes, *, final: bool = False
+    ) -> None:
         """Execute a known block once more, and keep its snapshot."""
-        state = self.rollup.replay(parent.state, parent.block, block)
-        made = Snapshot(self.rollup.sealed(block), block, state)
+        made = replayed(self.rollup, parent, block, final=final)
         if made.sealed.parent == self._tip:
             self._tip = made.sealed.hash  # Another builder made it, and its lane goes on here.
         self._put(made, payload)
@@ -139,8 +139,7 @@ class KeptBlocks(BuilderViews[S, B]):
                     raise BuildFailed(
                         other_history(self._shelf.path, base.sealed.number), needs_help=True
                     )
-                state = self.rollup.replay(base.state, base.block, found.block)
-                self._snapshots.put(Snapshot(sealed, found.block, state))
+                self._snapshots.put(replayed(self.rollup, base, found.block))
             self._finalise(found.record.block, found.record.package_hash)
 
     def _begin(self, found: RecalledState[S, B]) -> None:

@@ -8,7 +8,9 @@ So where neither the lane nor the builder knows what some final blocks executed,
 about a transaction that one of them may have: that is for an operator.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -23,11 +25,24 @@ from laneway.lanes.bundle.values import BuildBlock, JudgedTransaction
 from laneway.lanes.common.commands import LATE
 from laneway.ports import ExecutedBlock
 from laneway.rollups.receipts import OK, BlockStage
-from laneway.rollups.rules import B, BlockExecution, RollupRules, S
+from laneway.rollups.rules import (
+    B,
+    BlockExecution,
+    RollupRules,
+    S,
+    SealedBlock,
+    TransactionOutcome,
+    TransactionVerdict,
+)
 
 INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
 ENDS = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.EXPIRED)
 """Verdicts that a transaction is not judged after."""
+GIVEN = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.DEFERRED, ExecutionVerdict.FULL)
+"""Verdicts of rules. Whose time is over and what a final block has, the builder says itself."""
+MEND_RULES: Final = "fix the rollup's rules, and start this process again"
+VERDICT_CHARS_SHOWN = 80
+"""Of a verdict that is none: it may be anything."""
 
 
 class PastUnknown(BuildFailed):
@@ -88,26 +103,82 @@ def executed_once(
         left = {intent: raw for intent, raw in left.items() if intent not in known}
     while True:
         # At most twice: those that are known are taken out together.
-        done = rollup.execute(parent.state, parent.block, tuple(left.values()), order.made_ms)
-        fresh = {
-            intent: JudgedTransaction(intent, one.verdict, one.hash, one.reason)
-            for intent, one in zip(left, done.judged, strict=True)
-        }
+        done, fresh = judged_by(rollup, parent, left, order.made_ms)
         applied = [found for one in fresh.values() if (found := applied_before(shelf, one))]
         known |= {one.intent: one for one in applied}
         if not any(fresh[one.intent].verdict in INSIDE for one in applied):
-            judged = placed(rollup, done.block, fresh) | known
+            judged = fresh | known
             return done, tuple([judged[intent] for intent in order.intents])
         left = {intent: raw for intent, raw in left.items() if intent not in known}
+
+
+def judged_by(
+    rollup: RollupRules[S, B], parent: Snapshot[S, B], raws: Mapping[IntentId, bytes], made_ms: int
+) -> tuple[BlockExecution[S, B], dict[IntentId, JudgedTransaction]]:
+    """The block that the rules make of these transactions, and what they say of each."""
+    done = rollup.execute(parent.state, parent.block, tuple(raws.values()), made_ms)
+    check_verdicts(done.judged, len(raws))
+    outcomes = () if done.block is None else rollup.outcomes(done.block)
+    check_outcomes(done.judged, outcomes)
+    judged = {
+        intent: JudgedTransaction(intent, one.verdict, one.hash, one.reason)
+        for intent, one in zip(raws, done.judged, strict=True)
+    }
+    return done, placed(outcomes, judged)
+
+
+def check_verdicts(judged: Sequence[TransactionVerdict], count: int) -> None:
+    """BuildFailed unless rules gave each transaction a verdict that a lane can act on."""
+    if len(judged) != count:
+        problem = f"the rollup's rules judged {len(judged)} transactions, and were given {count}"
+        raise BuildFailed(problem, final=True)
+    for one in judged:
+        if one.verdict not in GIVEN:
+            shown = repr(one.verdict)[:VERDICT_CHARS_SHOWN]
+            known = ", ".join(GIVEN)
+            problem = f"the rollup's rules judged a transaction {shown}, and verdicts are {known}"
+            raise BuildFailed(problem, final=True)
+        if (type(one.hash), type(one.reason)) != (bytes, str):
+            problem = "the rollup's rules gave a verdict whose hash or reason is no hash or text"
+            raise BuildFailed(problem, final=True)
+
+
+def check_outcomes(
+    judged: Sequence[TransactionVerdict], outcomes: Sequence[TransactionOutcome]
+) -> None:
+    """BuildFailed unless the block has just what was judged to be in it, and as it was judged: the
+    verdict is what a caller is answered with, and the block is what happens."""
+    if any((type(one.hash), type(one.status)) != (bytes, str) for one in outcomes):
+        raise contradiction("an outcome in their block has no hash or no status")
+    said = Counter(
+        (one.hash, one.verdict == ExecutionVerdict.INCLUDED)
+        for one in judged
+        if one.verdict in INSIDE
+    )
+    found = Counter((one.hash, one.status == OK) for one in outcomes)
+    for name in said | found:
+        if said[name] != found[name]:
+            hashed, is_ok = name
+            verdict = ExecutionVerdict.INCLUDED if is_ok else ExecutionVerdict.REVERTED
+            raise contradiction(
+                f"by their verdicts transaction {hashed.hex()} is {verdict} {said[name]} times, "
+                f"and by their block {found[name]} times"
+            )
+
+
+def contradiction(problem: str) -> BuildFailed:
+    """An answer of rules that cannot be true, whatever they are."""
+    return BuildFailed(f"the rollup's rules contradict themselves: {problem}", final=True)
 
 
 def answered(
     rollup: RollupRules[S, B],
     done: BlockExecution[S, B],
     judged: tuple[JudgedTransaction, ...],
-    pre_root: bytes,
+    parent: Snapshot[S, B],
 ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
     """The answer to an order, and the block with its state; None if nothing is in it."""
+    pre_root = parent.sealed.post_root
     if done.block is None:
         return ExecutedBlock(
             payload=b"",
@@ -118,6 +189,9 @@ def answered(
             judged=judged,
         ), None
     payload, sealed = rollup.encode(done.block), rollup.sealed(done.block)
+    problem = misfit(rollup, parent, sealed, done.state)
+    if problem:
+        raise contradiction(problem)
     answer = ExecutedBlock(
         payload=payload,
         digest=blake2b(payload),
@@ -127,6 +201,30 @@ def answered(
         judged=judged,
     )
     return answer, Snapshot(sealed, done.block, done.state)
+
+
+def replayed(
+    rollup: RollupRules[S, B], parent: Snapshot[S, B], block: B, *, final: bool = False
+) -> Snapshot[S, B]:
+    """A block that was made before, executed once more. `final`: whether the order is at fault if
+    that leaves another state, because it can be left."""
+    state, sealed = rollup.replay(parent.state, parent.block, block), rollup.sealed(block)
+    problem = misfit(rollup, parent, sealed, state)
+    if problem:
+        said = str(contradiction(problem))
+        raise BuildFailed(f"{said}; {MEND_RULES}", final=final, needs_help=not final)
+    return Snapshot(sealed, block, state)
+
+
+def misfit(rollup: RollupRules[S, B], parent: Snapshot[S, B], sealed: SealedBlock, state: S) -> str:
+    """Why a block and the state after it do not belong on this parent; empty if they do. What is
+    written down of another state is damaged, and innocent transactions are refused on it."""
+    number, below = sealed.number, parent.sealed
+    if (number, sealed.parent, sealed.pre_root) != (below.number + 1, below.hash, below.post_root):
+        return f"block {number} was executed on block {below.number}, and does not name it so"
+    if state is None or rollup.root(state) != sealed.post_root:
+        return f"the state after block {number} is not the one that the block names"
+    return ""
 
 
 def looked_up(
@@ -160,17 +258,14 @@ def refuses(judged: Iterable[JudgedTransaction]) -> bool:
 
 
 def placed(
-    rollup: RollupRules[S, B], block: B | None, judged: Mapping[IntentId, JudgedTransaction]
+    outcomes: Sequence[TransactionOutcome], judged: Mapping[IntentId, JudgedTransaction]
 ) -> dict[IntentId, JudgedTransaction]:
     """Each with its place in the block: rules may order transactions as their nonces ask for."""
-    outcomes = () if block is None else rollup.outcomes(block)
     places: dict[bytes, list[int]] = {}
     for place, outcome in reversed(list(enumerate(outcomes))):
         places.setdefault(outcome.hash, []).append(place)
     return {
-        intent: replace(one, place=places[one.hash].pop())
-        if one.verdict in INSIDE and places.get(one.hash)
-        else one
+        intent: replace(one, place=places[one.hash].pop()) if one.verdict in INSIDE else one
         for intent, one in judged.items()
     }
 

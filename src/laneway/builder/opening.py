@@ -9,6 +9,7 @@ from typing import Generic
 
 from msgspec import Struct
 
+from laneway.builder.execution import contradiction, replayed
 from laneway.builder.final import final_block
 from laneway.builder.limits import STATE_BLOCKS_DEFAULT
 from laneway.builder.orders import guarded
@@ -37,6 +38,10 @@ class BuilderParts(Struct, Generic[S, B], frozen=True, kw_only=True):
     authorizer: Authorizer
 
 
+class OtherState(BuildFailed):
+    """The entries in a builder's file are not the state after its newest final block."""
+
+
 async def opened(
     kind: KindOfRollup[S, B],
     domain: Domain,
@@ -47,17 +52,20 @@ async def opened(
     """StoreRefused if the file is not of this rollup as the chain has it."""
     rollup = kind.rules(domain)
     shelf.claim(kind.name, domain.identity())
-    base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    try:
+        base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    except OtherState as problem:
+        base = await mended_base(rollup, shelf, source, problem)
     is_proven = False
     if base is not None:
         is_proven = await check_history(base.sealed.number, base.sealed.hash, shelf, source)
-        if base.sealed.number:  # The genesis executed nothing.
-            await asyncio.to_thread(shelf.remember, [final_block(rollup, base)])
+        await asyncio.to_thread(guarded, partial(remember, rollup, shelf, base))
     # A file that is much older than the newest state was put back: the blocks between may be gone.
     least = 1 if base is None else base.sealed.number + STATE_BLOCKS_DEFAULT
     found = await recalled(rollup, shelf, source, least=least, insists=base is None)
     if found is not None:
-        await asyncio.to_thread(begin, rollup, shelf, found, keeps_final=is_proven)
+        begins = partial(begin, rollup, shelf, found, keeps_final=is_proven)
+        await asyncio.to_thread(guarded, begins)
         base = found.snapshot
     if base is None:
         base = await begun(kind, rollup, shelf, source)
@@ -80,8 +88,30 @@ def shelved_base(rollup: RollupRules[S, B], shelf: Shelf) -> Snapshot[S, B] | No
     hashed, payload = found
     try:
         return guarded(partial(restored_base, rollup, hashed, payload, shelf.entries()))
+    except OtherState:
+        raise
     except BuildFailed as error:
         raise damaged(shelf.path, str(error)) from error
+
+
+async def mended_base(
+    rollup: RollupRules[S, B], shelf: Shelf, source: Source[S, B], problem: OtherState
+) -> Snapshot[S, B]:
+    """The newest state beside a file with other entries, as of rules that named wrong changes: the
+    file begins with that, as one that was lost does. It is damaged if there is none."""
+    found = await recalled(rollup, shelf, source, least=1)
+    if found is None:
+        raise damaged(shelf.path, str(problem)) from problem
+    log.warning("%s is damaged (%s), and goes on from a state beside it", shelf.path, problem)
+    begins = partial(begin, rollup, shelf, found, keeps_final=False)
+    await asyncio.to_thread(guarded, begins)
+    return found.snapshot
+
+
+def remember(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> None:
+    """Write down what the newest final block executed; the genesis executed nothing."""
+    if base.sealed.number:
+        shelf.remember([final_block(rollup, base)])
 
 
 def restored_base(
@@ -95,7 +125,7 @@ def restored_base(
     rollup.outcomes(block)  # The file is given its receipts, which needs these.
     state = rollup.restored(entries)
     if sealed.hash != hashed or rollup.root(state) != sealed.post_root:
-        raise BuildFailed(f"its state is not that after block {sealed.number}")
+        raise OtherState(f"its state is not that after block {sealed.number}")
     return Snapshot(sealed, block, state)
 
 
@@ -105,9 +135,16 @@ async def begun(
     """What the service began with, from the chain."""
     final = await source.final()
     raw = await source.genesis(final.at, kind, rollup)
-    block, state = await asyncio.to_thread(guarded, partial(rollup.genesis, raw))
+    return await asyncio.to_thread(guarded, partial(genesis_base, rollup, shelf, raw))
+
+
+def genesis_base(rollup: RollupRules[S, B], shelf: Shelf, raw: bytes) -> Snapshot[S, B]:
+    """The block and the state that the service began with, and the file with them."""
+    block, state = rollup.genesis(raw)
     base = Snapshot(rollup.sealed(block), block, state)
-    await asyncio.to_thread(shelf.begin, final_block(rollup, base), rollup.entries(state))
+    if rollup.root(state) != base.sealed.post_root:
+        raise contradiction("the state of their genesis is not the one that its block names")
+    shelf.begin(final_block(rollup, base), rollup.entries(state))
     return base
 
 
@@ -153,6 +190,6 @@ def raised_block(
     parent = snapshots.get(sealed.parent)
     if parent is None:
         return None
-    made = Snapshot(sealed, block, rollup.replay(parent.state, parent.block, block))
+    made = replayed(rollup, parent, block)
     snapshots.put(made)
     return made

@@ -19,8 +19,8 @@ from laneway.lanes.bundle.values import BuildBlock
 T = TypeVar("T")
 
 LEAVING = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
-"""Raised to end a task or the process. Anything else is trouble, also what extension modules raise
-beside `Exception`."""
+"""Raised around an await to end a task or the process. Anything else is trouble, also what
+extension modules raise beside `Exception`."""
 
 
 class Orders(Generic[T]):
@@ -95,20 +95,23 @@ def guarded(job: Callable[[], T], *, final: bool = True) -> T:
     """Do a job that runs a rollup's own rules, which may come from anywhere. Whatever they raise is
     the order's fault: another one may be carried out. Trouble with file or chain is not theirs.
     `final`: whether the job is the order itself, and nothing that has to be done first."""
-    with expected(final=final):
+    # Nothing is awaited here, so a cancellation, too, is one that the rules raised.
+    with expected(final=final, leaving=()):
         return job()
 
 
 @contextmanager
-def expected(*, final: bool = False) -> Iterator[None]:
-    """What is raised inside that nobody expects is a BuildFailed."""
+def expected(
+    *, final: bool = False, leaving: tuple[type[BaseException], ...] = LEAVING
+) -> Iterator[None]:
+    """What is raised inside that nobody expects is a BuildFailed. `leaving`: what is passed on."""
     try:
         yield
     except (BuildFailed, StoreError, ChainError, Bug):
         raise
     except MemoryError as error:
         raise BuildFailed("this machine has no memory left for it") from error
-    except LEAVING:
+    except leaving:
         raise
     except BaseException as error:
         raise BuildFailed(f"the rollup's rules raised {error!r}", final=final) from error

@@ -7,6 +7,7 @@ which block it is of; whether that is true, the chain says (`recall`). Each is w
 at all, and the newest two are kept.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,8 @@ from laneway.builder.limits import STATE_BYTES_MAX, STATE_CHUNK_BYTES, STATE_HEA
 from laneway.builder.past import PastBlock
 from laneway.core.errors import BuildFailed
 from laneway.engine.files import sync_folder
+
+log = logging.getLogger("laneway.builder")
 
 MAGIC: Final = b"laneway-state/2\n"
 """The format and its version."""
@@ -153,12 +156,15 @@ class StateFiles:
 
     def _forget(self, number: int) -> None:
         """Delete all but this one and the newest before it. What is above it is of a chain that
-        began anew: this one is the newest final block."""
-        before = [one for one in self.numbers() if one < number]
+        began anew: this one is the newest final block. What cannot be deleted is left there."""
+        before = [one for one in self.numbers() if one < number and os.path.isfile(self.path(one))]
         kept = (number, *before[:1])
         for found, path in self._files():
             if found not in kept:
-                path.unlink(missing_ok=True)
+                try:
+                    path.unlink(missing_ok=True)
+                except OSError as error:
+                    log.warning("%s is of no use any more, and cannot be deleted: %s", path, error)
 
     def _files(self) -> list[tuple[int | None, Path]]:
         """Each state file with its number; None for one that is unfinished."""

@@ -33,7 +33,8 @@ class TransactionVerdict(Struct, frozen=True, kw_only=True):
     """What became of a transaction."""
 
     verdict: str
-    """One of the names in `Verdict`."""
+    """INCLUDED, REVERTED, REFUSED, DEFERRED or FULL of `ExecutionVerdict`: with any other word no
+    block is built."""
     hash: bytes = b""
     """Empty if the bytes are no transaction."""
     reason: str = ""
