@@ -187,7 +187,7 @@ class KeptBlocks(BuilderViews[S, B]):
         log.debug(line, tell.number, count, tell.package_hash.hex())
 
     def _failed(self, tell: Tell) -> None:
-        """With it goes what stands on it: those blocks were never to land either."""
+        """Drop the failed block, and every block that was built on it."""
         gone = self._snapshots.invalidate(tell.block)
         self._shelf.drop([tell.block, *(one.sealed.hash for one in gone)])
         self.pool.returned(tell.hashes)

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from laneway.builder.limits import VERDICT_CHARS_SHOWN
 from laneway.builder.shelf import Shelf
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.core.errors import BadRequest, BuildFailed
@@ -37,12 +38,10 @@ from laneway.rollups.rules import (
 
 INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
 ENDS = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.EXPIRED)
-"""Verdicts that a transaction is not judged after."""
+"""Verdicts that are final for a transaction."""
 GIVEN = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.DEFERRED, ExecutionVerdict.FULL)
 """Verdicts of rules. Whose time is over and what a final block has, the builder says itself."""
-MEND_RULES: Final = "fix the rollup's rules, and start this process again"
-VERDICT_CHARS_SHOWN = 80
-"""Of a verdict that is none: it may be anything."""
+FIX_RULES: Final = "fix the rollup's rules, and start this process again"
 
 
 class PastUnknown(BuildFailed):
@@ -93,7 +92,7 @@ def is_doubtful(rollup: RollupRules[S, B], judged: JudgedTransaction, raw: bytes
 def executed_once(
     rollup: RollupRules[S, B], shelf: Shelf, order: BuildBlock, parent: Snapshot[S, B]
 ) -> tuple[BlockExecution[S, B], tuple[JudgedTransaction, ...]]:
-    """The same, with all that is known here."""
+    """Execute the block, leaving out transactions that final blocks in the file executed."""
     left = dict(zip(order.intents, order.payloads, strict=True))
     known = {intent: looked_up(rollup, shelf, intent, left.pop(intent)) for intent in order.expired}
     if order.known < shelf.past_highest():
@@ -212,7 +211,7 @@ def replayed(
     problem = misfit(rollup, parent, sealed, state)
     if problem:
         said = str(contradiction(problem))
-        raise BuildFailed(f"{said}; {MEND_RULES}", final=final, needs_help=not final)
+        raise BuildFailed(f"{said}; {FIX_RULES}", final=final, needs_help=not final)
     return Snapshot(sealed, block, state)
 
 
@@ -240,9 +239,9 @@ def looked_up(
 
 
 def check_others(snapshots: Snapshots[S, B], parent: Snapshot[S, B], best: ServiceHead) -> None:
-    """That no transaction ends here, as expired, refused or one that no block can be built with,
-    while the service has a block which is neither final here nor below the one that is ordered: it
-    may hold that transaction, and become final."""
+    """BuildFailed while the service has a block which is neither final here nor below the one that
+    is ordered: it may hold a transaction that would end here without a block, as expired, refused
+    or one that no block can be built with, and become final."""
     below = [one.sealed.hash for one in snapshots.way(parent.sealed.hash)]
     if best.number > snapshots.base.sealed.number and best.block not in below:
         raise BuildFailed(
@@ -252,8 +251,8 @@ def check_others(snapshots: Snapshots[S, B], parent: Snapshot[S, B], best: Servi
 
 
 def refuses(judged: Iterable[JudgedTransaction]) -> bool:
-    """Whether one of them ends here without a block, that a block of others may have: its nonce is
-    used up by another one, on a state that is not final. What is no transaction no block has."""
+    """Whether a transaction was refused that a block of another deployment may hold: its nonce is
+    used up on a state that is not final. Bytes that are no transaction are in no block."""
     return any(one.verdict == ExecutionVerdict.REFUSED and one.hash for one in judged)
 
 

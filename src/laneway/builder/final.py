@@ -13,7 +13,7 @@ from laneway.rollups.rules import B, RollupRules, S, SealedBlock
 def final_block(
     rollup: RollupRules[S, B], snapshot: Snapshot[S, B], package_hash: bytes = b""
 ) -> FinalBlock:
-    """One whose state is written down otherwise."""
+    """A final block whose changes of the state are written down elsewhere."""
     return FinalBlock(
         sealed=snapshot.sealed,
         payload=rollup.encode(snapshot.block),

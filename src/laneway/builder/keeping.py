@@ -31,7 +31,7 @@ log = logging.getLogger("laneway.builder")
 
 
 class StateKeeper(Generic[S, B]):
-    """Used by one thread at a time."""
+    """Writes states beside the builder's file. It is called by one thread at a time."""
 
     def __init__(
         self,

@@ -94,3 +94,6 @@ FOLLOW_MS_MIN = 20
 PAUSE_SLOTS_MAX = 16
 """Between two tries while the chain cannot be followed: a minute and a half. Who asks meanwhile may
 have one in each slot."""
+
+VERDICT_CHARS_SHOWN = 80
+"""How much of a verdict is shown that is none of those which rules may give: it may be anything."""

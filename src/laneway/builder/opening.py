@@ -55,7 +55,7 @@ async def opened(
     try:
         base = await asyncio.to_thread(shelved_base, rollup, shelf)
     except OtherState as problem:
-        base = await mended_base(rollup, shelf, source, problem)
+        base = await base_beside(rollup, shelf, source, problem)
     is_proven = False
     if base is not None:
         is_proven = await check_history(base.sealed.number, base.sealed.hash, shelf, source)
@@ -94,7 +94,7 @@ def shelved_base(rollup: RollupRules[S, B], shelf: Shelf) -> Snapshot[S, B] | No
         raise damaged(shelf.path, str(error)) from error
 
 
-async def mended_base(
+async def base_beside(
     rollup: RollupRules[S, B], shelf: Shelf, source: Source[S, B], problem: OtherState
 ) -> Snapshot[S, B]:
     """The newest state beside a file with other entries, as of rules that named wrong changes: the

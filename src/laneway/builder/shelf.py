@@ -89,7 +89,8 @@ class Shelf:
         self._past = PastTables(self._connection, hashes_kept)
 
     def close(self) -> None:
-        """What is in it is whole, also when a thread that never returns keeps it open."""
+        """Close the file. That is left out while a thread which never returns holds it: what is in it
+        is whole."""
         if self._lock.acquire(timeout=CLOSE_FILE_S_MAX):
             try:
                 with self._translated():
@@ -238,7 +239,7 @@ class Shelf:
         return self._first("number = ? ORDER BY stage DESC, no DESC LIMIT 1", (number,))
 
     def receipt(self, hashed: bytes) -> ShelvedReceipt | None:
-        """In the block that is furthest; a final one is, however long ago it was."""
+        """The receipt in the most advanced block; a final one wins at any age."""
         with self._reading():
             found = self._past.find(hashed)
         if found is not None:
