@@ -159,7 +159,7 @@ def test_a_builder_that_needs_help_says_so_until_somebody_helps(sites: Callable[
         assert lost.value.needs_help
         assert site.world.shop.remedy in str(lost.value)
     site.world.is_faulty = False
-    site.world.shop.mend()
+    site.world.shop.repair()
     assert site.run(site.builder.execute(order(order=9))).payload
 
 
