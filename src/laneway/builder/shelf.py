@@ -89,8 +89,8 @@ class Shelf:
         self._past = PastTables(self._connection, hashes_kept)
 
     def close(self) -> None:
-        """Close the file. That is left out while a thread which never returns holds it: what is in it
-        is whole."""
+        """Close the file. That is left out while a thread which never returns holds it: what is in
+        it is whole."""
         if self._lock.acquire(timeout=CLOSE_FILE_S_MAX):
             try:
                 with self._translated():
