@@ -31,3 +31,19 @@ BLOBS_CANCUN_MAX = 6
 BLOBS_PRAGUE_MAX = 9
 BLOBS_OSAKA_MAX = 6
 """A block's bound in EIP-4844 and EIP-7691, and since EIP-7594 a bound on each transaction."""
+
+STACK_WORDS_MAX = 1_024
+CALL_DEPTH_MAX = 1_024
+"""The Yellow Paper's bounds, which every client has."""
+
+CODE_BYTES_MAX = 24_576
+"""EIP-170: the largest code that is deployed."""
+
+CODE_CACHE_BYTES_MAX = 64 << 20
+"""About five hundred of the largest contracts with all that is kept of them."""
+
+CODE_CACHE_OVERHEAD_BYTES = 1_024
+"""What the objects around a code take, however short it is."""
+
+NONCE_MAX = (1 << 64) - 1
+"""EIP-2681: no account counts further."""
