@@ -6,6 +6,13 @@ RLP_BYTES_MAX = 1 << 24
 RLP_DEPTH_MAX = 64
 """A transaction nests five deep; beyond this only an attack on the stack is left."""
 
+EXTRA_DATA_BYTES_MAX = 32
+"""Yellow Paper, 4.3.4: of a header's."""
+
+TRIE_KEY_BYTES_MAX = 64
+"""A trie is walked by recursion, twice for each nibble of a key: 256 frames of Python's 1,000. The
+keys of a state have 32 bytes."""
+
 TRANSACTION_BYTES_MAX = 1 << 21
 """Nine blobs with their cell proofs take 1.24 MB, and no fork has a larger form."""
 
