@@ -55,7 +55,7 @@ def sstore(frame: CallFrame) -> None:
     if frame.is_static:
         raise WriteInStaticCall
     if frame.gas <= CALL_STIPEND:
-        # EIP-2200: whoever is called with the stipend alone writes nothing.
+        # EIP-2200: a call that has the stipend alone writes nothing.
         raise OutOfGas
     storage, journal = frame.own_storage(), frame.context.journal
     key, value = frame.stack.pop(), frame.stack.pop()
