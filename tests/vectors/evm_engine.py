@@ -13,9 +13,9 @@ from tests.vectors.state_tests import Row, StateTest, Surroundings, block_hash
 from laneway.evm import rlp
 from laneway.evm.envelope import decode
 from laneway.evm.errors import InvalidTransaction
+from laneway.evm.execution.block import BlockExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
-from laneway.evm.execution.transact import BlockExecution
 from laneway.evm.keccak import keccak
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.opcodes.logs import EvmLog
