@@ -6,7 +6,8 @@ either `excluded` with EELS' own class, or gas, status, output and logs; then th
 A line `{"coverage": true}` is answered with what was executed so far.
 
 Two things are changed in EELS, and neither changes a result: jump destinations and the answers of
-the slow precompiles are remembered.
+the slow precompiles are remembered. One check is added: EELS takes a typed transaction that names
+another chain, which no client does (EIP-2718's types sign their chain's id for that).
 """
 
 import json
@@ -30,6 +31,10 @@ Answer = dict[str, Any]
 
 class Excluded(Exception):
     """The transaction's bytes are none that EELS reads."""
+
+
+class WrongChain(Excluded):
+    """The transaction names another chain."""
 
 
 class Watch:
@@ -255,6 +260,8 @@ class Oracle:
         self.watch.steps = [] if request.get("steps") else None
         try:
             transaction = self._read(fork, raw)
+            if getattr(transaction, "chain_id", block.chain_id) != block.chain_id:
+                raise WrongChain("another chain")
             fork.fork.process_transaction(block, output, transaction, self.uint(index))
         except Exception as error:  # noqa: BLE001 - each is an answer: the transaction is excluded.
             # EELS judges whole blocks, so it leaves what a bad transaction did as it is.

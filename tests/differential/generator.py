@@ -149,9 +149,11 @@ class Maker:
             targets = [world.contract(), world.contract(), rng.choice(world.delegated)]
             targets += [rng.choice(precompiles(world.fork)).to_bytes(20, "big"), world.address()]
             code = _delegation(rng.choice(targets)) if place or rng.random() < 0.5 else ()
-            made_account = CaseAccount(rng.choice([0, 1, 3]), _balance(rng), code, _storage(rng))
-            if code or made_account.nonce or made_account.balance_wei:
-                self.accounts[address] = made_account
+            # Who delegated has a nonce, so no account with storage is empty.
+            nonce = rng.choice([1, 1, 3]) if code else rng.choice([0, 1])
+            held = _storage(rng) if nonce else {}
+            if code or nonce:
+                self.accounts[address] = CaseAccount(nonce, _balance(rng), code, held)
         self.accounts[world.others[0]] = CaseAccount(0, rng.choice([1, ETHER]))
         if rng.random() < 0.15:
             # Exists and is empty, which no chain since EIP-161 has.

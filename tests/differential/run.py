@@ -84,13 +84,12 @@ class Runner:
         tally.cases += 1
         tally.transactions += len(case.drafts)
         tally.excluded += sum("excluded" in result for result in theirs["transactions"])
-        if "/" not in case.name:
-            self._more += sweeps(case.name, theirs, self.options.sweeps)
         self._say()
         if not is_judged(theirs):
             tally.unjudged.append(case.name)
             return
         if self.options.oracle_only:
+            self._sweep(case, theirs)
             return
         begun_s = monotonic()
         ours = core.answer(case, self.options.engine)
@@ -98,12 +97,18 @@ class Runner:
         found = differences(theirs, ours)
         if found:
             self._tell(case, found)
+        else:
+            self._sweep(case, theirs)
+
+    def _sweep(self, case: Case, theirs: Answer) -> None:
+        if "/" not in case.name:
+            self._more += sweeps(case.name, theirs, self.options.sweeps)
 
     def _tell(self, case: Case, found: list[Difference]) -> None:
         tally = self.tally
         tally.differing.append(case.name)
         tally.kinds[found[0].kind] += 1
-        if not self.options.case:
+        if self.options.keep and not self.options.case:
             keep_seed(case.name)
         if len(tally.differing) > STORIES_MAX:
             print(f"case {case.name} differs too: {found[0].text()}", flush=True)
@@ -186,6 +191,7 @@ def options() -> Namespace:
     parser.add_argument("--engine", choices=core.ENGINES, default=core.ENGINES[0])
     parser.add_argument("--case", action="append", default=[], help="SEED or SEED/INDEX=GAS")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false")
+    parser.add_argument("--no-keep", dest="keep", action="store_false")
     parser.add_argument("--reach", action="store_true", help="print what was reached")
     parser.add_argument("--oracle-only", action="store_true", help="do not ask laneway")
     return parser.parse_args()
