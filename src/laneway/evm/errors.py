@@ -5,8 +5,11 @@ InvalidTransaction
 ├── its signature InvalidSignature · WrongChain
 ├── its numbers   NonceTooBig · TipAboveFee · CostOverflow
 ├── its gas       IntrinsicGasTooLow · GasBelowFloor · GasAboveCap
-└── its content   RecipientMissing · InitcodeTooBig · AuthorizationsMissing
-                  BlobsMissing · BlobsTooMany · BlobHashUnknown · SidecarMismatch
+├── its content   RecipientMissing · InitcodeTooBig · AuthorizationsMissing
+│                 BlobsMissing · BlobsTooMany · BlobHashUnknown · SidecarMismatch
+└── Excluded      it may be valid, and not in this block on this state
+    ├── sender    NonceTooLow · NonceTooHigh · SenderHasCode · FundsTooLow
+    └── block     FeeBelowBase · BlobFeeTooLow · BlockGasExceeded · BlockBlobsExceeded
 """
 
 from laneway.core.errors import InvalidValue
@@ -115,3 +118,48 @@ class BlobHashUnknown(InvalidTransaction):
 class SidecarMismatch(InvalidTransaction):
     code = "sidecar_mismatch"
     message = "the sidecar does not belong to it: {problem}"
+
+
+class Excluded(InvalidTransaction):
+    code = "excluded"
+    message = "the transaction cannot be in this block"
+
+
+class NonceTooLow(Excluded):
+    code = "nonce_too_low"
+    message = "nonce {nonce} is used: the account's next one is {nonce_next}"
+
+
+class NonceTooHigh(Excluded):
+    code = "nonce_too_high"
+    message = "nonce {nonce} comes later: the account's next one is {nonce_next}"
+
+
+class SenderHasCode(Excluded):
+    code = "sender_has_code"
+    message = "the sender is a contract (EIP-3607)"
+
+
+class FundsTooLow(Excluded):
+    code = "funds_too_low"
+    message = "it may cost {cost_wei} wei, and the sender has {balance_wei}"
+
+
+class FeeBelowBase(Excluded):
+    code = "fee_below_base"
+    message = "it pays at most {fee_wei} wei for gas, and the block asks {base_fee_wei}"
+
+
+class BlobFeeTooLow(Excluded):
+    code = "blob_fee_too_low"
+    message = "it pays at most {fee_wei} wei for blob gas, and the block asks {base_fee_wei}"
+
+
+class BlockGasExceeded(Excluded):
+    code = "block_gas_exceeded"
+    message = "its gas limit is {gas}, and the block has {left} left"
+
+
+class BlockBlobsExceeded(Excluded):
+    code = "block_blobs_exceeded"
+    message = "it has {given} blobs, and the block has place for {left}"

@@ -6,6 +6,13 @@ RLP_BYTES_MAX = 1 << 24
 RLP_DEPTH_MAX = 64
 """A transaction nests five deep; beyond this only an attack on the stack is left."""
 
+EXTRA_DATA_BYTES_MAX = 32
+"""Yellow Paper, 4.3.4: of a header's."""
+
+TRIE_KEY_BYTES_MAX = 64
+"""A trie is walked by recursion, twice for each nibble of a key: 256 frames of Python's 1,000. The
+keys of a state have 32 bytes."""
+
 TRANSACTION_BYTES_MAX = 1 << 21
 """Nine blobs with their cell proofs take 1.24 MB, and no fork has a larger form."""
 
@@ -31,3 +38,19 @@ BLOBS_CANCUN_MAX = 6
 BLOBS_PRAGUE_MAX = 9
 BLOBS_OSAKA_MAX = 6
 """A block's bound in EIP-4844 and EIP-7691, and since EIP-7594 a bound on each transaction."""
+
+STACK_WORDS_MAX = 1_024
+CALL_DEPTH_MAX = 1_024
+"""The Yellow Paper's bounds, which every client has."""
+
+CODE_BYTES_MAX = 24_576
+"""EIP-170: the largest code that is deployed."""
+
+CODE_CACHE_BYTES_MAX = 64 << 20
+"""About five hundred of the largest contracts with all that is kept of them."""
+
+CODE_CACHE_OVERHEAD_BYTES = 1_024
+"""What the objects around a code take, however short it is."""
+
+NONCE_MAX = (1 << 64) - 1
+"""EIP-2681: no account counts further."""

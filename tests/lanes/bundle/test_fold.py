@@ -83,6 +83,26 @@ def test_transactions_leave_a_block_for_the_pool_or_with_an_answer() -> None:
     stage.check_places()
 
 
+def test_a_block_that_no_package_can_be_made_of_is_begun_again_with_half_of_it() -> None:
+    stage = queued()
+    stage.accept(3)
+    stage.pull()
+    stage.build()
+    head = stage.lane.head
+    stage.apply([r.BlockDropped(2, "why", 1, is_unpackable=True)])
+    assert (head.txs_max, head.unpacked) == (1, 0), "three of them are nobody's fault"
+    stage.apply([r.BlockDropped(1, "why", 1, is_unpackable=True)])
+    assert (head.txs_max, head.unpacked) == (1, 1), "it was alone in its block"
+
+
+def test_a_block_that_was_never_built_leaves_no_time_behind() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.apply([r.BlockDropped(1, "why", 1)])
+    assert stage.lane.head.made_ms_min == 0
+
+
 def test_callbacks_wait_and_are_made() -> None:
     lane = Stage().lane
     evolve(lane, r.TellsBegun(3))

@@ -8,7 +8,13 @@ from laneway.core.outcome import Status
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.lane import OPEN_BYTES_FULL
-from laneway.lanes.bundle.limits import OVERTAKEN_MIN, STUCK_TRIES_MIN, UNSEEN_LOOKS_MIN
+from laneway.lanes.bundle.limits import (
+    OVERTAKEN_MIN,
+    SLOTS_OPEN_MAX,
+    STUCK_TRIES_MIN,
+    TELLS_OWED_MAX,
+    UNSEEN_LOOKS_MIN,
+)
 from laneway.lanes.bundle.rows import BundleHead, Fact, FactKind
 from laneway.lanes.bundle.show import describe, picture, read_head, sight, wait_reason
 from laneway.lanes.common.heads import encode
@@ -83,6 +89,17 @@ def test_a_lane_that_others_overtake_again_and_again_says_so_in_its_state() -> N
     assert describe(encode(head)).reason == show.starved(head) == show.stuck(head)
     unseen = replace(head, look_reason="nobody answers")
     assert describe(encode(unseen)).reason == show.unseen(unseen)
+
+
+def test_a_lane_at_one_of_its_bounds_names_the_bound_and_what_to_do() -> None:
+    """Callbacks that are owed are their own story below."""
+    assert show.filled(BundleHead()) == ""
+    many = BundleHead(open_count=SLOTS_OPEN_MAX)
+    assert show.filled(many).startswith(f"finality_stands_still: {SLOTS_OPEN_MAX} blocks are open;")
+    wide = BundleHead(waits=OPEN_BYTES_FULL)
+    assert show.filled(wide) == f"{OPEN_BYTES_FULL}; see why the chain ends none"
+    owed = BundleHead(owed_count=TELLS_OWED_MAX, tell_reason="busy")
+    assert show.filled(owed) == "callbacks_owed: busy"
 
 
 def test_a_transaction_is_where_its_block_is() -> None:

@@ -17,6 +17,7 @@ from laneway.lanes.bundle.standing import (
     free_cores,
     given_up,
     inflight,
+    is_alone_at_fault,
     is_cancelled,
     is_dead_for_good,
     is_eligible,
@@ -441,3 +442,12 @@ def test_a_block_that_the_services_final_line_has_is_final() -> None:
     stage = submitted()
     change(stage, 1, line=LinePlace(digest("a package"), ELSEWHERE))
     assert status_of(stage.lane, stage.named(1)) == "finalised"
+
+
+def test_a_transaction_is_at_fault_where_its_block_was_begun_for_it_alone() -> None:
+    stage = queued()
+    slot = stage.named(1)
+    assert not is_alone_at_fault(stage.lane, slot), "more would have been taken"
+    stage.lane.head.txs_max = 1
+    assert is_alone_at_fault(stage.lane, slot)
+    assert not is_alone_at_fault(stage.lane, replace(slot, count=2))

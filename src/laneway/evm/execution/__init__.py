@@ -1,0 +1,1 @@
+"""Pure: transactions and blocks, from the first check to the last receipt."""

@@ -1,0 +1,1 @@
+"""Pure: frames, their memory and stack, and the loop that runs code."""

@@ -1,0 +1,90 @@
+"""Code as the machine reads it: padded, its push operands decoded once, its jump destinations."""
+
+import re
+from typing import Any
+
+from laneway.evm.limits import CODE_CACHE_BYTES_MAX, CODE_CACHE_OVERHEAD_BYTES
+
+JUMPDEST = 0x5B
+PUSH0 = 0x5F
+PADDING = bytes(33)
+"""A push at the last byte reads 32 zeros, and the byte after all code is a STOP."""
+
+_PUSHES = b"".join(
+    b"|\\x%02x[\\x00-\\xff]{0,%d}" % (PUSH0 + width, width) for width in range(1, 33)
+)
+_TOKENS = re.compile(b"(\\x5b)" + _PUSHES + b"|[^\\x5b\\x60-\\x7f]+")
+"""A jump destination, a push with its operand, or a run of other opcodes."""
+
+
+class _Pushes(dict[int, int]):
+    """The operand of each push by its position, decoded when it is first executed."""
+
+    __slots__ = ("_padded",)
+
+    def __init__(self, padded: bytes) -> None:
+        self._padded = padded
+
+    def __missing__(self, pc: int) -> int:
+        end = pc + 1 + self._padded[pc] - PUSH0
+        value = self[pc] = int.from_bytes(self._padded[pc + 1 : end], "big")
+        return value
+
+
+class EvmCode:
+    """Code and what is known of it. `uses` counts its frames, which decides what is compiled."""
+
+    __slots__ = ("_destinations", "compiled", "padded", "pushes", "raw", "uses")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self.padded = raw + PADDING
+        self.pushes = _Pushes(self.padded)
+        self.uses = 0
+        self.compiled: Any = None
+        self._destinations: dict[int, None] | None = None
+
+    @property
+    def destinations(self) -> dict[int, None]:
+        """Positions of JUMPDEST that are no operand of a push."""
+        if self._destinations is None:
+            self._destinations = jump_destinations(self.raw)
+        return self._destinations
+
+
+def jump_destinations(raw: bytes) -> dict[int, None]:
+    if JUMPDEST not in raw:
+        return {}
+    return {found.start(): None for found in _TOKENS.finditer(raw) if found.group(1)}
+
+
+class CodeCache:
+    """Code by its hash, bounded in bytes; the half that came first makes place for what comes."""
+
+    __slots__ = ("_bytes", "_bytes_max", "_codes")
+
+    def __init__(self, bytes_max: int = CODE_CACHE_BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._codes: dict[bytes, EvmCode] = {}
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def get(self, code_hash: bytes, raw: bytes) -> EvmCode:
+        found = self._codes.get(code_hash)
+        if found is None:
+            found = self._codes[code_hash] = EvmCode(raw)
+            self._bytes += weight(raw)
+            if self._bytes > self._bytes_max:
+                self._make_place()
+        return found
+
+    def _make_place(self) -> None:
+        for code_hash in list(self._codes)[: len(self._codes) // 2]:
+            self._bytes -= weight(self._codes.pop(code_hash).raw)
+
+
+def weight(raw: bytes) -> int:
+    """About how much memory code takes with all that is kept of it."""
+    return 4 * len(raw) + CODE_CACHE_OVERHEAD_BYTES

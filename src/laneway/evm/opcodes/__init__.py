@@ -1,0 +1,1 @@
+"""Pure: what each opcode does, grouped as the Yellow Paper groups them."""

@@ -1,0 +1,16 @@
+"""0x20s: Keccak-256 of a range of memory."""
+
+from sha3 import keccak_256
+
+from laneway.evm.machine.frame import CallFrame
+
+WORD_GAS = 6
+
+
+def keccak256(frame: CallFrame) -> None:
+    stack = frame.stack
+    at = stack.pop()
+    size = stack[-1]
+    frame.charge(WORD_GAS * ((size + 31) // 32))
+    frame.extend(at, size)
+    stack[-1] = int.from_bytes(keccak_256(frame.memory[at : at + size]).digest(), "big")

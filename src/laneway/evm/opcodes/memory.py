@@ -1,0 +1,113 @@
+"""0x50s: memory, storage and gas. The stack and jumps are the loop's own (machine/run.py)."""
+
+from laneway.evm.machine.frame import CallFrame
+from laneway.evm.machine.halts import OutOfGas, WriteInStaticCall
+
+COPY_WORD_GAS = 3
+WARM_READ_GAS = 100
+COLD_KEY_GAS = 2_000
+"""EIP-2929: what a cold key costs a read above a warm one."""
+COLD_STORE_GAS = 2_100
+FRESH_STORE_GAS = 20_000
+"""A key that had nothing when the transaction began gets a value."""
+STORE_GAS = 2_900
+"""Another value for a key that had one: 5,000 without its cold read (EIP-2929)."""
+CLEARED_REFUND = 4_800
+"""EIP-3529."""
+CALL_STIPEND = 2_300
+
+
+def mload(frame: CallFrame) -> None:
+    stack = frame.stack
+    at = stack[-1]
+    end = at + 32
+    if end > len(frame.memory):
+        frame.extend(at, 32)
+    stack[-1] = int.from_bytes(frame.memory[at:end], "big")
+
+
+def mstore(frame: CallFrame) -> None:
+    stack = frame.stack
+    at = stack.pop()
+    end = at + 32
+    if end > len(frame.memory):
+        frame.extend(at, 32)
+    frame.memory[at:end] = stack.pop().to_bytes(32, "big")
+
+
+def mstore8(frame: CallFrame) -> None:
+    stack = frame.stack
+    at = stack.pop()
+    frame.extend(at, 1)
+    frame.memory[at] = stack.pop() & 0xFF
+
+
+def sload(frame: CallFrame) -> None:
+    storage = frame.own_storage()
+    key = frame.stack[-1]
+    if key not in storage.warm:
+        frame.context.journal.warm_key(storage, key)
+        frame.charge(COLD_KEY_GAS)
+    frame.stack[-1] = storage.load(key)
+
+
+def sstore(frame: CallFrame) -> None:
+    if frame.is_static:
+        raise WriteInStaticCall
+    if frame.gas <= CALL_STIPEND:
+        # EIP-2200: whoever is called with the stipend alone writes nothing.
+        raise OutOfGas
+    storage, journal = frame.own_storage(), frame.context.journal
+    key, value = frame.stack.pop(), frame.stack.pop()
+    if journal.warm_key(storage, key):
+        frame.charge(COLD_STORE_GAS)
+    current = storage.load(key)
+    original = storage.original.get(key, current)
+    if value == current or original != current:
+        frame.charge(WARM_READ_GAS)
+    else:
+        frame.charge(STORE_GAS if original else FRESH_STORE_GAS)
+    if value != current:
+        journal.refund += refund(original, current, value)
+        journal.store(storage, key, value)
+
+
+def refund(original: int, current: int, value: int) -> int:
+    """What a write changes in the refund (EIP-3529); it takes back what an earlier one promised."""
+    change = 0
+    if original:
+        if not current:
+            change -= CLEARED_REFUND
+        elif not value:
+            change += CLEARED_REFUND
+    if value == original:
+        change += (STORE_GAS if original else FRESH_STORE_GAS) - WARM_READ_GAS
+    return change
+
+
+def msize(frame: CallFrame) -> None:
+    frame.stack.append(len(frame.memory))
+
+
+def gas(frame: CallFrame) -> None:
+    frame.stack.append(frame.gas)
+
+
+def tload(frame: CallFrame) -> None:
+    transient = frame.context.journal.transient
+    frame.stack[-1] = transient.get((frame.address, frame.stack[-1]), 0)
+
+
+def tstore(frame: CallFrame) -> None:
+    if frame.is_static:
+        raise WriteInStaticCall
+    key, value = frame.stack.pop(), frame.stack.pop()
+    frame.context.journal.store_transient(frame.address, key, value)
+
+
+def mcopy(frame: CallFrame) -> None:
+    stack = frame.stack
+    to, at, size = stack.pop(), stack.pop(), stack.pop()
+    frame.charge(COPY_WORD_GAS * ((size + 31) // 32))
+    frame.extend(max(to, at), size)
+    frame.write(to, frame.read(at, size))

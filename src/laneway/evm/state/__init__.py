@@ -1,0 +1,1 @@
+"""Pure: what the EVM reads and changes: accounts, storage and code."""

@@ -1,0 +1,1 @@
+"""Hexary Merkle-Patricia tries: roots of lists and mappings, the state of accounts, proofs."""
