@@ -116,6 +116,7 @@ class Case(Struct, frozen=True):
             "transactions": ["0x" + one.raw().hex() for one in self.drafts],
             "watched": watched,
             "steps": steps,
+            "root": True,
         }
 
     def with_gas(self, index: int, gas: int) -> "Case":

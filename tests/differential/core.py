@@ -12,8 +12,12 @@ from laneway.evm.execution.transact import BlockExecution
 from laneway.evm.fork import Fork
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.rules import BPO1_BLOBS, BPO2_BLOBS, ForkRules, rules_of
+from laneway.evm.state.changes import ReadSet
 from laneway.evm.state.journal import StateJournal
 from laneway.evm.state.plain import PlainState
+from laneway.evm.state.view import StateAccount, StateView
+from laneway.evm.transaction import LegacyTransaction
+from laneway.evm.trie.accounts import AccountTrie
 from laneway.evm.validity import validate
 
 ENGINES = ("interpreted", "compiled")
@@ -58,14 +62,91 @@ def context_of(block: CaseBlock, rules: ForkRules) -> BlockContext:
     )
 
 
+class Witness:
+    """A state that knows what a read set says, and nothing else."""
+
+    def __init__(self, read: ReadSet) -> None:
+        self._read = read
+
+    def account(self, address: bytes) -> StateAccount | None:
+        return self._read.accounts[address]
+
+    def storage(self, address: bytes, key: int) -> int:
+        return self._read.storage[address][key]
+
+    def code(self, address: bytes) -> bytes:
+        return self._read.codes[address]
+
+    def has_storage(self, address: bytes) -> bool:
+        return self._read.with_storage[address]
+
+
 def answer(case: Case, engine: str) -> Answer:
-    rules = RULES[case.fork]
     state = state_of(case)
-    journal = StateJournal(state)
+    results, journal = _executed(case, state)
+    written = journal.write_set()
+    broken = []
+    again, replayed = _executed(case, Witness(journal.read_set()))
+    if again != results or replayed.write_set() != written:
+        broken.append("its read set leads elsewhere")
+    root = trie_of(state).updated(written.accounts, written.storage).root()
+    state.apply(written)
+    return {
+        "transactions": results,
+        "accounts": shown_state(state),
+        "root": "0x" + root.hex(),
+        "broken": broken,
+    }
+
+
+def _executed(case: Case, view: StateView) -> tuple[list[dict[str, Any]], StateJournal]:
+    rules = RULES[case.fork]
+    journal = StateJournal(view)
     execution = BlockExecution(journal, context_of(case.block, rules), rules)
     results = [_transact(execution, rules, draft.raw(), case.block) for draft in case.drafts]
+    return results, journal
+
+
+SENDER, CONTRACT, COINBASE = b"\x11" * 20, b"\x22" * 20, b"\x33" * 20
+FUNDS_WEI = 10**24
+PLAIN_BLOCK = CaseBlock(
+    chain_id=1,
+    number=300,
+    time_s=1_700_000_000,
+    gas_limit=1 << 40,
+    coinbase=COINBASE,
+    base_fee_wei=1,
+    randao=bytes(32),
+    excess_blob_gas=0,
+    hashes=tuple(bytes([number]) * 32 for number in range(256)),
+)
+
+
+def run_code(
+    code: bytes,
+    gas: int,
+    *,
+    data: bytes = b"",
+    fork: str = "Prague",
+    engine: str = ENGINES[0],
+    others: dict[bytes, bytes] | None = None,
+) -> tuple[EvmReceipt, PlainState]:
+    """One call of an account with this code, by somebody who can pay; the receipt and the state
+    after it. `others` are further accounts by address."""
+    state = PlainState()
+    state.put(SENDER, balance_wei=FUNDS_WEI)
+    for address, held in {CONTRACT: code, **(others or {})}.items():
+        state.put(address, nonce=1, balance_wei=1, code=held, storage={0: 1, 1: 1})
+    journal = StateJournal(state)
+    rules = RULES[fork]
+    execution = BlockExecution(journal, context_of(PLAIN_BLOCK, rules), rules)
+    receipt = execution.transact(LegacyTransaction(0, 1, gas, CONTRACT, 0, data), SENDER)
     state.apply(journal.write_set())
-    return {"transactions": results, "accounts": shown_state(state)}
+    return receipt, state
+
+
+def trie_of(state: PlainState) -> AccountTrie:
+    return AccountTrie().updated(state.accounts, state.storages)
 
 
 def _transact(
@@ -77,10 +158,10 @@ def _transact(
         receipt = execution.transact(transaction, sender)
     except InvalidTransaction as error:
         return {"excluded": type(error).__name__, "reason": str(error)}
-    return shown_receipt(receipt)
+    return shown_receipt(receipt, execution.gas_used)
 
 
-def shown_receipt(receipt: EvmReceipt) -> dict[str, Any]:
+def shown_receipt(receipt: EvmReceipt, cumulative_gas: int) -> dict[str, Any]:
     return {
         "gas": receipt.gas_used,
         "status": int(receipt.succeeded),
@@ -94,6 +175,7 @@ def shown_receipt(receipt: EvmReceipt) -> dict[str, Any]:
             ]
             for log in receipt.logs
         ],
+        "receipt": "0x" + receipt.encode(cumulative_gas).hex(),
     }
 
 

@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 from msgspec import Struct, field, structs
+from tests.differential.assembly import assemble
 from tests.differential.calls import init_code
 from tests.differential.case import (
     CaseAccount,
@@ -34,6 +35,16 @@ SIGNATURE_DAMAGES = ("parity", "high_s", "zero_r", "zero_s", "big_r", "bad_parit
 GAS_CAP = 1 << 24
 INIT_CODE_MAX = 49_152
 BLOB_GAS = 1 << 17
+
+
+LARGE_END = b"\x5f\xf3"
+LARGE_GAS = 5_000_000
+"""More than 24,576 bytes of code cost to leave behind."""
+
+
+def large_code(rng: Random) -> bytes:
+    """Init code that leaves the largest code, or one byte more or less."""
+    return assemble([(rng.choice([24_575, 24_576, 24_577, 24_600]), 0, "RETURN")])
 
 
 class Drafter(Struct):
@@ -108,6 +119,8 @@ class Drafter(Struct):
         rng, world = self.rng, self.world
         chosen = rng.random()
         if kind < 3 and chosen < 0.14:
+            if chosen < 0.02:
+                return None, large_code(rng)
             return None, init_code(world)
         if chosen < 0.2:
             address = rng.choice(precompiles(world.fork))
@@ -205,6 +218,8 @@ class Drafter(Struct):
         fork = Fork[self.world.fork.upper()] if self.world.fork[:3] != "BPO" else Fork.OSAKA
         least = max(intrinsic_gas(made, fork), floor_gas(made, fork))
         chosen = rng.random()
+        if made.to is None and made.data[-2:] == LARGE_END:
+            return least + LARGE_GAS
         if chosen < 0.06:
             return least
         if chosen < 0.12:

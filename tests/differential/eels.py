@@ -280,11 +280,17 @@ class Oracle:
             "output": "0x" + fork.returned.hex(),
             "error": None if call.error is None else type(call.error).__name__,
             "logs": [shown_log(log) for log in output.block_logs[logs_before:]],
+            "receipt": "0x" + self._receipt(fork, output, index).hex(),
         }
         if self.watch.steps is not None:
             result["steps"] = self.watch.steps
             result["gas_limit"] = int(transaction.gas)
         return result
+
+    def _receipt(self, fork: Fork, output: Any, index: int) -> bytes:
+        key = self.rlp.encode(self.uint(index))
+        receipt = fork.trie.trie_get(output.receipts_trie, key)
+        return bytes(receipt if isinstance(receipt, bytes) else self.rlp.encode(receipt))
 
     def _read(self, fork: Fork, raw: bytes) -> Any:
         if not raw:

@@ -16,7 +16,7 @@ from tests.differential.world import World, account, created, number
 from laneway.evm.keccak import keccak
 from laneway.evm.transaction import DynamicFeeTransaction, LegacyTransaction
 
-FORKS = ("Prague",) * 9 + ("Osaka",) * 9 + ("Cancun",) * 2
+FORKS = ("Prague",) * 9 + ("Osaka",) * 8 + ("Cancun",) * 2 + ("BPO1", "BPO2")
 ETHER = 10**18
 RICH_WEI = 1 << 128
 """Enough for blobs at any price that a case has."""
@@ -182,7 +182,8 @@ class Maker:
             world.fork = "Prague"
         self.block = structs.replace(self.block, gas_limit=1 << 50, base_fee_wei=7)
         address, sender = world.contracts[0], world.senders[0]
-        self.accounts[address] = CaseAccount(1, 1, programs.deep(world))
+        program = rng.choice([programs.deep, programs.deep, programs.nest])(world)
+        self.accounts[address] = CaseAccount(1, 1, program)
         self.accounts[sender] = CaseAccount(0, 1_000_000_000 * ETHER)
         secret = self.secret_of[sender]
         made = LegacyTransaction(0, 7, DEEP_GAS, address, 0, b"", self.block.chain_id)
