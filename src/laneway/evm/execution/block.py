@@ -1,4 +1,4 @@
-"""One transaction on one state: checks, fees, execution, refund, receipt.
+"""A block that is being made: one transaction after the other, with checks, fees and receipts.
 
 A transaction that cannot be included leaves no trace: all checks come before the first change.
 """
@@ -146,24 +146,15 @@ class BlockExecution:
         )
 
     def _outermost(self, transaction: Transaction, sender: bytes, price: int) -> CallFrame:
-        context = TransactionContext(
-            journal=self.journal,
-            block=self.block,
-            origin=sender,
-            gas_price_wei=price,
-            blob_hashes=transaction.blob_hashes if isinstance(transaction, BlobTransaction) else (),
-            precompiles=self.rules.precompiles,
-            opcodes=self.rules.opcodes,
-            codes=self._codes,
-            has_delegations=self.rules.fork >= Fork.PRAGUE,
-        )
+        hashes = transaction.blob_hashes if isinstance(transaction, BlobTransaction) else ()
+        context = self.context(sender, price_wei=price, blob_hashes=hashes)
         gas = transaction.gas_limit - intrinsic_gas(transaction, self.rules.fork)
         value, to = transaction.value_wei, transaction.to
         if to is None:
             to = created_address(sender, transaction.nonce)
             target, data, kind = CallTarget(to, EvmCode(transaction.data)), b"", "CREATE"
         else:
-            target, data, kind = self._target(context, to), transaction.data, "CALL"
+            target, data, kind = self.target(context, to), transaction.data, "CALL"
         frame = CallFrame(
             context,
             kind=kind,
@@ -180,7 +171,24 @@ class BlockExecution:
             frame.gas = 0
         return frame
 
-    def _target(self, context: TransactionContext, address: bytes) -> CallTarget:
+    def context(
+        self, origin: bytes, *, price_wei: int, blob_hashes: tuple[bytes, ...] = ()
+    ) -> TransactionContext:
+        """What the frames of a transaction share."""
+        return TransactionContext(
+            journal=self.journal,
+            block=self.block,
+            origin=origin,
+            gas_price_wei=price_wei,
+            blob_hashes=blob_hashes,
+            precompiles=self.rules.precompiles,
+            opcodes=self.rules.opcodes,
+            codes=self._codes,
+            has_delegations=self.rules.fork >= Fork.PRAGUE,
+        )
+
+    def target(self, context: TransactionContext, address: bytes) -> CallTarget:
+        """What a transaction to this address runs."""
         if context.has_delegations:
             delegated = delegate_of(self.journal.code(address))
             if delegated is not None:
