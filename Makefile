@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PEERS ?= .venv-peers
+ORACLES ?= .venv-oracles
 BIN := $(VENV)/bin
 ARGS ?=
 SEED ?= 0
@@ -36,7 +37,7 @@ demo: $(VENV)/.run
 	@$(BIN)/laneway demo $(ARGS)
 
 ## make test     everything, with fixed seeds; installs what it needs
-test: $(VENV)/.dev $(PEERS)/.done
+test: $(VENV)/.dev $(PEERS)/.done $(ORACLES)/.done
 	@sh scripts/test.sh "$(BIN)" "$(JOBS)"
 
 ## make check    format, lint, types, imports, tidy, unit tests, simulator S1: before every commit
@@ -65,7 +66,7 @@ mutants: $(VENV)/.dev
 	@$(BIN)/python scripts/mutants.py $(ARGS)
 
 ## make soak     the full counts; resumable, one log under soak/
-soak: $(VENV)/.dev $(PEERS)/.done
+soak: $(VENV)/.dev $(PEERS)/.done $(ORACLES)/.done
 	@$(BIN)/python scripts/soak.py $(ARGS)
 
 ## make bench    the benchmarks, with their peers in an environment of their own
@@ -80,9 +81,12 @@ bench: $(VENV)/.dev $(PEERS)/.done
 $(PEERS)/.done: bench/peers/requirements.txt bench/peers/npm.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(PEERS)" peers
 
+$(ORACLES)/.done: tests/differential/requirements.txt scripts/setup.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(ORACLES)" oracles
+
 ## make docs     diagrams and references drawn from the code
 docs: $(VENV)/.dev
 	@$(BIN)/python scripts/docs.py
 
 clean:
-	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(ORACLES) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes one virtual environment: `setup.sh DIR run|dev|peers`. Installs Debian packages that are
-# missing, if it may; says which ones if it may not.
+# Makes one virtual environment: `setup.sh DIR run|dev|peers|oracles`. Installs Debian packages that
+# are missing, if it may; says which ones if it may not.
 set -eu
 dir=$1
 what=$2
@@ -111,8 +111,13 @@ case $what in
         npm_install "$dir/node" $(cat bench/peers/npm.txt)
         touch "$dir/.done"
         ;;
+    oracles)
+        echo "installing what the EVM is compared with"
+        pip -r tests/differential/requirements.txt
+        touch "$dir/.done"
+        ;;
     *)
-        echo "usage: setup.sh DIR run|dev|peers" >&2
+        echo "usage: setup.sh DIR run|dev|peers|oracles" >&2
         exit 2
         ;;
 esac

@@ -1,0 +1,229 @@
+"""Code that is made to cost the machine more than it pays: loops of one opcode, recursion, memory.
+
+Each bomb is a program that spends all gas that it gets. A loop is unrolled as far as code may be
+long, so that what is measured is the opcode and not the jump.
+"""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+from tests.differential import precompile_inputs
+from tests.differential.assembly import OPCODES, Opcode, Word, assemble
+from tests.differential.calls import put
+from tests.differential.snippets import called
+
+CODE_BYTES_MAX = 24_576
+INIT_BYTES_MAX = 49_152
+HUGE = (1 << 256) - 1
+OTHER = b"\x44" * 20
+
+
+class Bomb(Struct, frozen=True):
+    name: str
+    code: bytes
+    others: dict[bytes, bytes] = {}
+    fork: str = "Prague"
+
+
+def looped(body: list[Word], before: list[Word] | None = None, *, most: int = 20_000) -> bytes:
+    """The body again and again until the gas is used up."""
+    size = len(assemble([tuple(body)]))
+    times = max(1, min(most, (CODE_BYTES_MAX - 1_500) // max(size, 1)))
+    return assemble([(*(before or []), ":Again", *(body * times), "@Again", "JUMP")])
+
+
+OPERANDS: dict[str, list[Word]] = {
+    # From the first pushed to the last, where other numbers than the largest cost more.
+    "ADDMOD": [HUGE - 2, HUGE, HUGE - 1],
+    "MULMOD": [HUGE - 2, HUGE, HUGE - 1],
+    "DIV": [(1 << 128) - 1, HUGE],
+    "MOD": [(1 << 128) - 1, HUGE],
+    "SDIV": [(1 << 128) - 1, 1 << 255],
+    "SMOD": [(1 << 128) - 1, 1 << 255],
+    "EXP": [HUGE, HUGE],
+    "SIGNEXTEND": [HUGE >> 3, 15],
+    "BYTE": [HUGE, 31],
+    "SHL": [HUGE, 7],
+    "SHR": [HUGE, 7],
+    "SAR": [HUGE, 7],
+    "BLOCKHASH": [299],
+    "BLOBHASH": [0],
+    "JUMPI": [0, 0],
+    "KECCAK256": [136, 0],
+    "MLOAD": [1],
+    "MSTORE": [HUGE, 1],
+    "MSTORE8": [HUGE, 1],
+    "MCOPY": [1_024, 0, 1],
+    "CALLDATALOAD": [0],
+    "CALLDATACOPY": [1_024, 0, 1],
+    "CODECOPY": [1_024, 0, 1],
+    "EXTCODECOPY": [1_024, 0, 1, "ADDRESS"],
+    "RETURNDATACOPY": [0, 0, 0],
+    "SLOAD": ["GAS"],
+    "SSTORE": [1, "GAS"],
+    "TLOAD": ["GAS"],
+    "TSTORE": [1, "GAS"],
+    "BALANCE": ["GAS"],
+    "EXTCODESIZE": ["GAS"],
+    "EXTCODEHASH": ["GAS"],
+    "CREATE": [0, 0, 0],
+    "CREATE2": ["GAS", 0, 0, 0],
+    "CALL": [0, 0, 0, 0, 0, "GAS", 0],
+    "CALLCODE": [0, 0, 0, 0, 0, "GAS", 0],
+    "DELEGATECALL": [0, 0, 0, 0, "GAS", 0],
+    "STATICCALL": [0, 0, 0, 0, "GAS", 0],
+}
+ENDS = {"STOP", "RETURN", "REVERT", "INVALID", "SELFDESTRUCT", "JUMP"}
+
+
+def opcode_bombs(fork: str = "Osaka") -> Iterator[Bomb]:
+    """One for each opcode that a frame survives."""
+    for opcode in OPCODES.values():
+        if opcode.name not in ENDS:
+            yield Bomb(opcode.name, _opcode_loop(opcode), fork=fork)
+
+
+def _opcode_loop(opcode: Opcode) -> bytes:
+    name = opcode.name
+    if name[:3] == "DUP":
+        return looped([name, "POP"], [HUGE] * opcode.takes)
+    if name[:4] == "SWAP":
+        return looped([name], [HUGE] * opcode.takes)
+    if name[:3] == "LOG":
+        given: list[Word] = [*([HUGE] * (opcode.takes - 2)), 0, 0]
+    else:
+        given = OPERANDS.get(name, [HUGE] * opcode.takes)
+    after: list[Word] = ["POP"] * opcode.gives
+    before: list[Word] = [1, 4_096, "MSTORE"]
+    return looped([*given, called(name), *after], before)
+
+
+def precompile_bombs(fork: str = "Osaka") -> Iterator[Bomb]:
+    """Calls of each precompile with an input that it takes."""
+    for address, data in PRECOMPILE_DATA.items():
+        for index, one in enumerate(data):
+            call: list[Word] = [0, 0, len(one), 0, address, "GAS", "STATICCALL", "POP"]
+            name = f"precompile {address}" + (f" input {index}" if index else "")
+            yield Bomb(name, looped(call, put(one, 0)), fork=fork)
+
+
+def _pieces() -> dict[int, list[bytes]]:
+    words, made = precompile_inputs.words, precompile_inputs
+    g1, g2 = made.BLS_G1[0], made.BLS_G2[0]
+    bn_pair = made.BN_G1[0] + made.BN_G2[0] + made.BN_G1[1] + made.BN_G2[0]
+    scalar = words(made.BLS_ORDER - 1)
+    odd = b"\xff" * 31 + b"\xfd"
+    return {
+        1: [bytes.fromhex("11" * 32) + words(28) + made.P256[0][32:96]],
+        2: [b"", b"\xaa" * 1_024],
+        3: [b"", b"\xaa" * 1_024],
+        4: [b"", b"\xaa" * 1_024],
+        5: [
+            words(32, 32, 32) + odd * 3,
+            words(8, 8, 8) + b"\xff" * 24,
+            words(256, 1, 256) + b"\xff" * 256 + b"\x03" + odd * 8,
+            words(1, 128, 1) + b"\xff" * 130,
+        ],
+        6: [made.BN_G1[0] + made.BN_G1[2]],
+        7: [made.BN_G1[2] + words(made.BN_ORDER - 1)],
+        8: [b"", bn_pair, bn_pair * 3],
+        9: [words(1, size=4) + bytes(208) + b"\x01", words(100_000, size=4) + bytes(208) + b"\x01"],
+        10: [_kzg()],
+        11: [g1 + made.BLS_G1[1]],
+        12: [g1 + scalar, (g1 + scalar) * 8],
+        13: [g2 + made.BLS_G2[1]],
+        14: [g2 + scalar, (g2 + scalar) * 4],
+        15: [g1 + g2, (g1 + g2) * 4],
+        16: [words(7, size=64)],
+        17: [words(7, 9, size=64)],
+        256: [made.P256[0]],
+    }
+
+
+def _kzg() -> bytes:
+    from hashlib import sha256
+
+    made = precompile_inputs
+    versioned = b"\x01" + sha256(made.KZG_OF_X).digest()[1:]
+    return versioned + made.words(5, 5) + made.KZG_OF_X + made.G1_SHORT
+
+
+PRECOMPILE_DATA = _pieces()
+
+
+def _recursions() -> Iterator[Bomb]:
+    for kind in ("CALL", "DELEGATECALL", "STATICCALL", "CALLCODE"):
+        value: list[Word] = [0] if kind in ("CALL", "CALLCODE") else []
+        call: list[Word] = [0, 0, 0, 0, *value, "ADDRESS", "GAS", kind, "POP"]
+        yield Bomb(f"recursion by {kind}", assemble([tuple(call)]))
+        yield Bomb(f"tree of {kind}", assemble([tuple(call * 50)]))
+    out: list[Word] = [32_000, 0, 32_000, 0, 0, "ADDRESS", "GAS", "CALL", "POP"]
+    yield Bomb("recursion with memory", assemble([(*out, *out)]))
+    copy: list[Word] = ["CODESIZE", 0, 0, "CODECOPY", "CODESIZE", 0, 0, "CREATE", "POP"]
+    yield Bomb("nested creations", assemble([(*copy, *copy[4:])]))
+    far = int.from_bytes(OTHER, "big")
+    ping: list[Word] = [0, 0, 0, 0, 1, far, "GAS", "CALL", "POP"]
+    back: list[Word] = [0, 0, 0, 0, 0, "CALLER", "GAS", "CALL", "POP"]
+    yield Bomb("ping and pong", assemble([tuple(ping)]), {OTHER: assemble([tuple(back)])})
+    writes: list[Word] = [1, "GAS", "SSTORE"]
+    rolled = assemble([(*(writes * 20), 0, 0, "REVERT")])
+    yield Bomb(
+        "writes that are rolled back",
+        looped([0, 0, 0, 0, 0, far, 600_000, "CALL", "POP"]),
+        {OTHER: rolled},
+    )
+
+
+def _memory() -> Iterator[Bomb]:
+    # 3.8 MB is what 30 M gas buys in one frame.
+    yield Bomb("one large memory", looped([HUGE, "MSIZE", "MSTORE"]))
+    yield Bomb("hashes of large memory", looped([100_000, 0, "KECCAK256", "POP"]))
+    yield Bomb("copies of large memory", looped([100_000, 0, 1, "MCOPY"]))
+    yield Bomb("copies of beyond the code", looped([100_000, HUGE, 0, "CODECOPY"]))
+    yield Bomb("large logs", looped([100_000, 0, "LOG0"]))
+    fresh = assemble([(1, 500_000, "MSTORE")])
+    far = int.from_bytes(OTHER, "big")
+    call: list[Word] = [0, 0, 0, 0, far, 700_000, "STATICCALL", "POP"]
+    yield Bomb("fresh memory in each call", looped(call), {OTHER: fresh})
+    give = assemble([(500_000, 0, "RETURN")])
+    take: list[Word] = [*call, "RETURNDATASIZE", 0, 0, "RETURNDATACOPY"]
+    yield Bomb("large answers", looped(take), {OTHER: give})
+    identity: list[Word] = [100_000, 0, 100_000, 0, 4, "GAS", "STATICCALL", "POP"]
+    yield Bomb("large copies by the identity", looped(identity))
+
+
+JUMP_FIRST = bytes.fromhex("506009565b00")
+"""After a PUSH4: drop it, and jump, which is when jump destinations are looked for."""
+
+
+def _analysis() -> Iterator[Bomb]:
+    far = int.from_bytes(OTHER, "big")
+    call: list[Word] = [0, 0, 0, 0, far, "GAS", "STATICCALL", "POP"]
+    for name, filling in (
+        ("jump destinations", b"\x5b"),
+        ("pushes", b"\x7f"),
+        ("pushed jump destinations", b"\x60\x5b"),
+        ("pushes of one byte and one", b"\x60\x5b\x5b"),
+    ):
+        body = (JUMP_FIRST + filling * CODE_BYTES_MAX)[: CODE_BYTES_MAX - 5]
+        yield Bomb(f"calls of code full of {name}", looped(call), {OTHER: b"\x63" * 5 + body})
+        # The gas that is left stands in the first push, so no creation has the code of another.
+        half = len(body)
+        before: list[Word] = [half, 0, 32, far, "EXTCODECOPY"]
+        before += [half, 20, 32 + half, far, "EXTCODECOPY"]
+        change: list[Word] = ["GAS", 0x63 << 32, "OR", 0, "MSTORE"]
+        create: list[Word] = [*change, 5 + 2 * half, 27, 0, "CREATE", "POP"]
+        yield Bomb(f"creations from {name}", looped(create, before), {OTHER: body})
+    yield Bomb("jumps from end to end", b"\x5b" * (CODE_BYTES_MAX - 3) + b"\x5f\x56\x00")
+    ladder = "".join(f"61{at:04x}565b" for at in range(5, CODE_BYTES_MAX - 8, 5))
+    yield Bomb("a jump to each block", b"\x5b" + bytes.fromhex(ladder) + b"\x5f\x56")
+    far_jump: list[Word] = ["@Again", "POP"]
+    yield Bomb("one long block", looped(far_jump))
+
+
+FAMILIES: tuple[Callable[[], Iterator[Bomb]], ...] = (_recursions, _memory, _analysis)
+
+
+def bombs() -> list[Bomb]:
+    """The large ones, which all gas of a block is given to."""
+    return [bomb for family in FAMILIES for bomb in family()]
