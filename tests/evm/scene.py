@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from laneway.evm.execution.block import BlockExecution
+from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
 from laneway.evm.machine.calls import execute
@@ -79,13 +79,13 @@ class Scene:
         self.state.put(SENDER, balance_wei=10**24)
         self.rules = rules_of(fork, blobs)
         self.block = msgspec.structs.replace(BLOCK, **block)
-        self._execution: BlockExecution | None = None
+        self._execution: EvmExecution | None = None
 
     @property
-    def execution(self) -> BlockExecution:
+    def execution(self) -> EvmExecution:
         """The accounts are put before it is asked for."""
         if self._execution is None:
-            self._execution = BlockExecution(StateJournal(self.state), self.block, self.rules)
+            self._execution = EvmExecution(StateJournal(self.state), self.block, self.rules)
         return self._execution
 
     @property

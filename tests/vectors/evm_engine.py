@@ -13,7 +13,7 @@ from tests.vectors.state_tests import Row, StateTest, Surroundings, block_hash
 from laneway.evm import rlp
 from laneway.evm.envelope import decode
 from laneway.evm.errors import InvalidTransaction
-from laneway.evm.execution.block import BlockExecution
+from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.keccak import keccak
@@ -62,7 +62,7 @@ def run(surroundings: Surroundings, state: PlainState, row: Row) -> Outcome:
     """What becomes of a row's transaction; the state itself does not change."""
     rules = rules_of(row.fork)
     journal = StateJournal(state)
-    block = BlockExecution(journal, context(surroundings, rules), rules)
+    block = EvmExecution(journal, context(surroundings, rules), rules)
     try:
         transaction = decode(row.raw)
         sender = validate(transaction, row.fork, surroundings.chain_id)

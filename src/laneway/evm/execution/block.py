@@ -44,7 +44,7 @@ CODES = CodeCache()
 """Shared by all states of a process: code is found by its hash, so it is the same for all."""
 
 
-class BlockExecution:
+class EvmExecution:
     """A block that is being made: transactions are executed on it one after the other."""
 
     def __init__(

@@ -83,7 +83,7 @@ CANCUN: dict[int, Opcode] = {
     ),
     **_numbered(
         0x50,
-        Opcode("POP", 1, 0, 2),
+        Opcode("POP", 1, 0, 2, plain=memory.pop),
         Opcode("MLOAD", 1, 1, 3, framed=memory.mload),
         Opcode("MSTORE", 2, 0, 3, framed=memory.mstore),
         Opcode("MSTORE8", 2, 0, 3, framed=memory.mstore8),
@@ -91,8 +91,7 @@ CANCUN: dict[int, Opcode] = {
         Opcode("SSTORE", 2, 0, 0, framed=memory.sstore),
         Opcode("JUMP", 1, 0, 8),
         Opcode("JUMPI", 2, 0, 10),
-        Opcode("PC", 0, 1, 2),
-        *_asks(2, MSIZE=memory.msize, GAS=memory.gas),
+        *_asks(2, PC=memory.pc, MSIZE=memory.msize, GAS=memory.gas),
         Opcode("JUMPDEST", 0, 0, 1),
         Opcode("TLOAD", 1, 1, 100, framed=memory.tload),
         Opcode("TSTORE", 2, 0, 100, framed=memory.tstore),
