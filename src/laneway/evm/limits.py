@@ -31,3 +31,12 @@ BLOBS_CANCUN_MAX = 6
 BLOBS_PRAGUE_MAX = 9
 BLOBS_OSAKA_MAX = 6
 """A block's bound in EIP-4844 and EIP-7691, and since EIP-7594 a bound on each transaction."""
+
+PAIRS_AT_ONCE_MAX = 256
+"""Pairs of a pairing whose lines are held together, each 35 KB: 9 MB however long the input is."""
+
+MODEXP_BYTES_MAX = 1_024
+"""EIP-7823, since Osaka: of the base, the exponent and the modulus each."""
+
+MODEXP_GAS_MAX = 1 << 32
+"""A hundred times a block's gas; numbers that cost more would not fit into memory either."""
