@@ -38,5 +38,5 @@ PAIRS_AT_ONCE_MAX = 256
 MODEXP_BYTES_MAX = 1_024
 """EIP-7823, since Osaka: of the base, the exponent and the modulus each."""
 
-MODEXP_GAS_MAX = 1 << 32
-"""A hundred times a block's gas; numbers that cost more would not fit into memory either."""
+MODEXP_GAS_MAX = 1 << 30
+"""More gas than any block has. It pays for an exponent of 400 MB, before Osaka bounds its length."""
