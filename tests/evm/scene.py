@@ -102,7 +102,11 @@ class Scene:
         """A transaction of type 2 with the account's next nonce, unless the fields say otherwise."""
         nonce = self.journal.account(sender).nonce
         made = DynamicFeeTransaction(
-            **({"chain_id": 1, "nonce": nonce, "tip_wei_max": 1, "fee_wei_max": 100} | BASE | fields),
+            **(
+                {"chain_id": 1, "nonce": nonce, "tip_wei_max": 1, "fee_wei_max": 100}
+                | BASE
+                | fields
+            ),
             to=to,
             data=data,
         )
@@ -132,7 +136,9 @@ class Scene:
 BASE: Mapping[str, Any] = {"gas_limit": 1_000_000}
 
 
-def word_of(code: str, *, fork: Fork = Fork.OSAKA, scene: Scene | None = None, **fields: Any) -> int:
+def word_of(
+    code: str, *, fork: Fork = Fork.OSAKA, scene: Scene | None = None, **fields: Any
+) -> int:
     """The word that this code leaves on the stack."""
     frame = (scene or Scene(fork=fork)).run(returns(code), **fields)
     assert frame.is_good(), frame.halt and frame.halt.reason

@@ -54,3 +54,12 @@ CODE_CACHE_OVERHEAD_BYTES = 1_024
 
 NONCE_MAX = (1 << 64) - 1
 """EIP-2681: no account counts further."""
+
+PAIRS_AT_ONCE_MAX = 256
+"""Pairs of a pairing whose lines are held together, each 35 KB: 9 MB however long the input is."""
+
+MODEXP_BYTES_MAX = 1_024
+"""EIP-7823, since Osaka: of the base, the exponent and the modulus each."""
+
+MODEXP_GAS_MAX = 1 << 30
+"""More gas than any block has. It pays for an exponent of 400 MB, before Osaka bounds its length."""

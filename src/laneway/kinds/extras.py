@@ -11,6 +11,7 @@ EXTRAS = {
     "cosmos": ("coincurve", "cryptography", "sha3"),
     "rollup": ("nacl", "numpy", "sha3"),
     "postgres": ("psycopg",),
+    "precompiles": ("blake2b", "gmpy2", "py_arkworks_bls12381"),
     "redis": ("hiredis", "redis", "sha3"),
 }
 """The importable names of what pyproject.toml lists for each extra; a test compares them."""

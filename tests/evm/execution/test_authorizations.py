@@ -19,9 +19,7 @@ ACCOUNT = address(SECRET)
 def signed(chain_id: int = 1, to: bytes = CONTRACT, nonce: int = 0) -> Authorization:
     made = Authorization(chain_id, to, nonce)
     signature = sign(authorization_digest(made), SECRET)
-    return structs.replace(
-        made, y_parity=signature.y_parity, r=signature.r, s=signature.s
-    )
+    return structs.replace(made, y_parity=signature.y_parity, r=signature.r, s=signature.s)
 
 
 def applied(*entries: Authorization, **account: Any) -> Scene:

@@ -260,9 +260,11 @@ def test_a_library_that_is_missing_leaves_the_state_as_it_was() -> None:
     scene = Scene()
     known = dict(scene.rules.precompiles)
     known[OTHER] = Precompile("missing", lambda data: 0, run)
-    object.__setattr__(scene.execution, "rules", scene.rules.__class__(
-        scene.rules.fork, scene.rules.blobs, scene.rules.opcodes, known
-    ))
+    object.__setattr__(
+        scene.execution,
+        "rules",
+        scene.rules.__class__(scene.rules.fork, scene.rules.blobs, scene.rules.opcodes, known),
+    )
     with pytest.raises(Missing):
         scene.transact(OTHER, value_wei=1)
     assert scene.journal.write_set() == WriteSet({}, {}, {})

@@ -14,8 +14,12 @@ from laneway.evm.rules import BPO1_BLOBS, CANCUN_BLOBS, rules_of
 from laneway.evm.transaction import DynamicFeeTransaction, LegacyTransaction
 
 
-@pytest.mark.parametrize(("fee", "tip", "base", "price"), [(100, 3, 7, 10), (8, 3, 7, 8), (7, 0, 7, 7)])
-def test_the_tip_is_paid_as_far_as_the_fee_allows(fee: int, tip: int, base: int, price: int) -> None:
+@pytest.mark.parametrize(
+    ("fee", "tip", "base", "price"), [(100, 3, 7, 10), (8, 3, 7, 8), (7, 0, 7, 7)]
+)
+def test_the_tip_is_paid_as_far_as_the_fee_allows(
+    fee: int, tip: int, base: int, price: int
+) -> None:
     made = DynamicFeeTransaction(1, 0, tip, fee, 21_000, bytes(20))
     assert effective_price_wei(made, base) == price
     assert effective_price_wei(LegacyTransaction(0, fee, 21_000, bytes(20)), base) == fee
@@ -58,6 +62,6 @@ def test_since_osaka_blobs_that_cost_less_than_their_execution_become_dearer() -
     assert after(Fork.OSAKA, 6 * BLOB_GAS, 6, 10**9) == 6 * BLOB_GAS + 6 * BLOB_GAS * 3 // 9
     assert after(Fork.OSAKA, 6 * BLOB_GAS, 6, 1) == 6 * BLOB_GAS
     rules = rules_of(Fork.OSAKA, BPO1_BLOBS)
-    assert excess_blob_gas_after(
-        rules, excess_gas=0, used_gas=15 * BLOB_GAS, base_fee_wei=1
-    ) == (5 * BLOB_GAS)
+    assert excess_blob_gas_after(rules, excess_gas=0, used_gas=15 * BLOB_GAS, base_fee_wei=1) == (
+        5 * BLOB_GAS
+    )

@@ -74,7 +74,9 @@ def test_signed_quotient_and_rest_make_the_number_again(x: int, y: int) -> None:
         assert (quotient, rest) == (0, 0)
 
 
-@pytest.mark.parametrize(("exponent", "gas"), [(0, 0), (1, 50), (255, 50), (256, 100), (MINUS, 1600)])
+@pytest.mark.parametrize(
+    ("exponent", "gas"), [(0, 0), (1, 50), (255, 50), (256, 100), (MINUS, 1600)]
+)
 def test_a_power_costs_by_the_bytes_of_its_exponent(exponent: int, gas: int) -> None:
     code = f"0x{exponent.to_bytes(32, 'big').hex()} 3 EXP"
     assert gas_of(code) == 16 + gas

@@ -56,10 +56,7 @@ def replay(
         parent_beacon_root=header.parent_beacon_root or bytes(32),
     )
     receipts = tuple(
-        [
-            execution.transact(one, validate(one, rules.fork, chain_id))
-            for one in block.transactions
-        ]
+        [execution.transact(one, validate(one, rules.fork, chain_id)) for one in block.transactions]
     )
     logs = [log for receipt in receipts for log in receipt.logs]
     requests = close_block(execution, block.withdrawals or (), logs)

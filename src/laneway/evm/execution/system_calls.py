@@ -41,9 +41,7 @@ class MalformedDeposit(SystemCallFailed):
     """A log of the deposit contract that no deposit contract makes."""
 
 
-def open_block(
-    execution: EvmExecution, *, parent_hash: bytes, parent_beacon_root: bytes
-) -> None:
+def open_block(execution: EvmExecution, *, parent_hash: bytes, parent_beacon_root: bytes) -> None:
     """Keep the parent's hashes where contracts read them. A missing contract keeps nothing."""
     call_system(execution, BEACON_ROOTS, parent_beacon_root)
     if execution.rules.fork >= Fork.PRAGUE:
@@ -64,7 +62,8 @@ def close_block(
     if execution.rules.fork < Fork.PRAGUE:
         return ()
     found = (
-        DEPOSIT_REQUEST + b"".join([deposit(log.data) for log in logs if is_deposit(log, deposits)]),
+        DEPOSIT_REQUEST
+        + b"".join([deposit(log.data) for log in logs if is_deposit(log, deposits)]),
         WITHDRAWAL_REQUEST + asked(execution, WITHDRAWAL_REQUESTS),
         CONSOLIDATION_REQUEST + asked(execution, CONSOLIDATION_REQUESTS),
     )

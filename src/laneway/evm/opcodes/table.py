@@ -17,6 +17,7 @@ from laneway.evm.opcodes import (
     system,
 )
 
+
 def _numbered(first: int, *opcodes: Opcode) -> dict[int, Opcode]:
     return {first + index: opcode for index, opcode in enumerate(opcodes)}
 
@@ -102,7 +103,8 @@ CANCUN: dict[int, Opcode] = {
     **_numbered(0x80, *(Opcode(f"DUP{at}", at, at + 1, 3) for at in range(1, 17))),
     **_numbered(0x90, *(Opcode(f"SWAP{at}", at + 1, at + 1, 3) for at in range(1, 17))),
     **_numbered(
-        0xA0, *(Opcode(f"LOG{count}", count + 2, 0, 375, framed=logs.log(count)) for count in range(5))
+        0xA0,
+        *(Opcode(f"LOG{count}", count + 2, 0, 375, framed=logs.log(count)) for count in range(5)),
     ),
     **_numbered(
         0xF0,
