@@ -1,6 +1,5 @@
 """A small world for tests of the EVM: accounts, a block, and code written as words."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -99,7 +98,7 @@ class Scene:
     def transact(
         self, to: bytes | None = CONTRACT, data: bytes = b"", sender: bytes = SENDER, **fields: Any
     ) -> EvmReceipt:
-        """A transaction of type 2 with the account's next nonce, unless the fields say otherwise."""
+        """A transaction of type 2 with the account's next nonce, unless the fields differ."""
         nonce = self.journal.account(sender).nonce
         made = DynamicFeeTransaction(
             **(
@@ -133,7 +132,7 @@ class Scene:
         return frame
 
 
-BASE: Mapping[str, Any] = {"gas_limit": 1_000_000}
+BASE: dict[str, Any] = {"gas_limit": 1_000_000}
 
 
 def word_of(

@@ -62,4 +62,4 @@ MODEXP_BYTES_MAX = 1_024
 """EIP-7823, since Osaka: of the base, the exponent and the modulus each."""
 
 MODEXP_GAS_MAX = 1 << 30
-"""More gas than any block has. It pays for an exponent of 400 MB, before Osaka bounds its length."""
+"""More gas than any block has. It pays for an exponent of 400 MB, before Osaka bounds it."""

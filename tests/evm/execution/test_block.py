@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.evm.scene import CONTRACT, COINBASE, OTHER, SENDER, Scene, assemble
+from msgspec import structs
+from tests.evm.scene import COINBASE, CONTRACT, OTHER, SENDER, Scene, assemble
 
 from laneway.core.errors import LanewayError
 from laneway.evm.errors import (
@@ -28,6 +29,7 @@ from laneway.evm.state.changes import WriteSet
 from laneway.evm.transaction import (
     Access,
     AccessListTransaction,
+    Authorization,
     BlobTransaction,
     LegacyTransaction,
     SetCodeTransaction,
@@ -39,7 +41,7 @@ BLOB_HASH = b"\x01" + bytes(31)
 
 
 def blob(count: int = 1, **fields: Any) -> BlobTransaction:
-    given = {"blob_fee_wei_max": 10, "blob_hashes": (BLOB_HASH,) * count} | fields
+    given: dict[str, Any] = {"blob_fee_wei_max": 10, "blob_hashes": (BLOB_HASH,) * count} | fields
     return BlobTransaction(1, given.pop("nonce", 0), 1, 100, 100_000, OTHER, **given)
 
 
@@ -222,7 +224,7 @@ def test_an_account_that_delegates_sends_since_prague(fork: Fork, sends: bool) -
 
 def test_a_transaction_to_an_account_that_delegates_runs_the_others_code() -> None:
     scene = Scene()
-    scene.put(CONTRACT, f"ADDRESS 0 MSTORE 32 0 RETURN")
+    scene.put(CONTRACT, "ADDRESS 0 MSTORE 32 0 RETURN")
     scene.put(OTHER, b"\xef\x01\x00" + CONTRACT)
     receipt = scene.transact(OTHER)
     assert receipt.output[12:] == OTHER
@@ -237,8 +239,6 @@ def test_who_is_delegated_to_is_warm() -> None:
 
 
 def test_authorizations_that_fit_nobody_cost_their_gas_alone() -> None:
-    from laneway.evm.transaction import Authorization
-
     scene = Scene()
     made = SetCodeTransaction(
         1, 0, 1, 100, 100_000, OTHER, authorizations=(Authorization(5, CONTRACT, 0),)
@@ -260,11 +260,7 @@ def test_a_library_that_is_missing_leaves_the_state_as_it_was() -> None:
     scene = Scene()
     known = dict(scene.rules.precompiles)
     known[OTHER] = Precompile("missing", lambda data: 0, run)
-    object.__setattr__(
-        scene.execution,
-        "rules",
-        scene.rules.__class__(scene.rules.fork, scene.rules.blobs, scene.rules.opcodes, known),
-    )
+    scene.execution.rules = structs.replace(scene.rules, precompiles=known)
     with pytest.raises(Missing):
         scene.transact(OTHER, value_wei=1)
     assert scene.journal.write_set() == WriteSet({}, {}, {})

@@ -8,7 +8,7 @@ from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene, assemble, pushed
 from laneway.evm.limits import CODE_BYTES_MAX
 from laneway.evm.machine.calls import execute
 from laneway.evm.machine.frame import CallFrame
-from laneway.evm.machine.targets import CallTarget, NO_CODE
+from laneway.evm.machine.targets import NO_CODE, CallTarget
 from laneway.evm.precompiles.table import Precompile
 from laneway.evm.state.view import StateAccount
 

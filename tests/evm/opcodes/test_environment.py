@@ -1,5 +1,7 @@
 """0x30s: a frame, its call, and other accounts."""
 
+from typing import Any
+
 import pytest
 from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene, gas_of, halt_of, word_of
 
@@ -38,7 +40,7 @@ def scene() -> Scene:
     ],
 )
 def test_a_frame_knows_itself_and_others(code: str, word: int) -> None:
-    fields = {"caller": b"\x09" * 20, "data": bytes(range(33)), "value_wei": 5}
+    fields: dict[str, Any] = {"caller": b"\x09" * 20, "data": bytes(range(33)), "value_wei": 5}
     assert word_of(code, scene=scene(), **fields) == word
 
 

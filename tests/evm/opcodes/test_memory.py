@@ -23,6 +23,8 @@ from laneway.evm.opcodes.memory import refund
         ("9 TLOAD", 0),
         ("5 9 SSTORE 9 SLOAD", 5),
         ("1 SLOAD", 11),
+        ("3 4 POP", 3),
+        ("3 POP PC", 3),
     ],
 )
 def test_what_is_written_is_read(code: str, word: int) -> None:

@@ -13,7 +13,7 @@ from laneway.evm.state.view import ABSENT_ACCOUNT, StateAccount
 A, B, C = b"\x0a" * 20, b"\x0b" * 20, b"\x0c" * 20
 
 
-@pytest.fixture()
+@pytest.fixture
 def state() -> PlainState:
     found = PlainState()
     found.put(A, nonce=1, balance_wei=100, code=b"\x60\x01", storage={1: 11})
