@@ -110,7 +110,10 @@ def expected(
     except (BuildFailed, StoreError, ChainError, Bug):
         raise
     except MemoryError as error:
-        raise BuildFailed("this machine has no memory left for it") from error
+        # One transaction may be too large for it, and that is found by smaller blocks.
+        remedy = "; give it more, or cancel it" if final else ""
+        problem = f"this machine has no memory left for it{remedy}"
+        raise BuildFailed(problem, final=final, needs_help=final) from error
     except leaving:
         raise
     except BaseException as error:
