@@ -188,6 +188,7 @@ def test_a_clock_that_is_set_while_nothing_is_open_is_seen_by_all_and_its_end_to
     (problem,) = views.health(view_of(stage)).problems
     assert problem == views.status(view_of(stage), None).waits == f"{off} clock"
     stage.lane.head.clock = SlotClock(slot_ms=6_000, slot=1, heard_ms=0, begin_ms=0, skew_ms=-9_000)
+    stage.apply([])
     watch.skew_ms = 20
     assert views.health(view_of(stage)).healthy, "the lane knows what was then"
     assert views.status(view_of(stage), None).waits == ""
