@@ -814,6 +814,42 @@ def test_what_is_accumulated_already_is_not_called_impossible_to_pack(
     story(tale)
 
 
+def test_a_block_of_which_no_package_can_be_made_uses_up_no_nonce(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its transaction is called refused before the builder is notified that the block is dropped,
+    and its caller sends another one with that nonce at once."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder = hand.builder
+        below = await hand.build(site.transfer(0))
+        done = await hand.build(site.transfer(1))
+        above = await hand.build(site.transfer(2))
+        with pytest.raises(BadRequest, match="nonce 1 was used"):
+            builder.pool.check(site.transfer(1, amount=6))
+        work = builder.rollup.work
+
+        def broken(state: Any, block: Any) -> Any:
+            if builder.rollup.sealed(block).hash == done.block:
+                raise ZeroDivisionError
+            return work(state, block)
+
+        monkeypatch.setattr(builder.rollup, "work", broken)
+        await hand.package(above)
+        with pytest.raises(BadRequest, match="nonce 1 was used"):
+            builder.pool.check(site.transfer(1, amount=6))
+        failed = await failure(hand.package(done))
+        assert failed.final
+        assert builder.pool.check(site.transfer(1, amount=6))
+        with pytest.raises(BadRequest, match="nonce 0 was used"):
+            builder.pool.check(site.transfer(0, amount=6))
+        assert builder._snapshots.get(below.block) is not None
+        assert (await hand.build(site.transfer(3))).block, "its lane may still build on it"
+
+    story(tale)
+
+
 def test_what_is_accumulated_already_is_not_refused_beside_another_with_its_nonce() -> None:
     """Of two with one nonce others executed the one that would be the second here."""
 

@@ -92,6 +92,13 @@ class KeptBlocks(BuilderViews[S, B]):
         self.rollup.refine(block, work, leaning, made.package_hash)
         return made, again
 
+    def _leave(self, block: bytes, parent: bytes) -> None:
+        """No package can be made of this block, and its lane drops it with all that is built on it:
+        it uses up no nonce at the door, from before its transactions are called refused."""
+        if any(one.sealed.hash == block for one in self._snapshots.way(self._tip)):
+            self._tip = parent
+            self._settle()
+
     def _remade(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B] | None:
         """The snapshot of the block with this hash; None if the lowest of these blocks does not
         stand on anything that is here."""

@@ -127,6 +127,8 @@ class ChainedBuilder(KeptBlocks[S, B]):
             except BuildFailed as error:
                 if error.final:
                     await self._check_others(parent)
+                if error.final and not error.needs_help:
+                    await self._do(lambda: self._leave(sealed.hash, sealed.parent))
                 raise
             if again is not None:
                 await self._ruled(lambda: self._keep_again(again, order.payload))
