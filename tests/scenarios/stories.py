@@ -1,5 +1,6 @@
 """What happens to deployments of a rollup, one function a story. Each is named in `STORIES`."""
 
+import shutil
 from asyncio import sleep
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -85,6 +86,26 @@ async def builder_lost(stage: Stage, blocks: int) -> None:
         await stage.until_blocks(10)
 
 
+async def nothing_left(stage: Stage, blocks: int) -> None:
+    """The builder's file and its states are gone, and the chain has forgotten the first packages:
+    the lane halts, all say why and what to do, and one state that is put back is enough."""
+    every = stage.packages_kept // 4
+    environment = with_limits(stage.folder / "site", STATE_BLOCKS_DEFAULT=every)
+    one = await under_load(stage, environment=environment)
+    await stage.until_blocks(blocks)
+    await one.kill()
+    away = stage.folder / "away"
+    states = one.lose_all(away)
+    await one.start()
+    await stage.until_unwell(one, "no node has the segments of its package")
+    await stage.until_unwell(one, "then resume the lane")
+    shutil.copy2(away / states[-1], one.folder / states[-1])
+    await sleep(20 * stage.slot_ms / 1_000)
+    code, words = await one.command("lane", "resume", "rollup:pay", "--url", one.url)
+    assert code == 0, words
+    await stage.until_blocks(10)
+
+
 # Two on one service.
 
 
@@ -145,6 +166,7 @@ async def poisoned(stage: Stage, blocks: int) -> None:
         (poison.RAISES, poison.RAISED),
         (poison.LAGS, poison.LATE),
         (poison.UNPACKABLE, poison.UNPACKED),
+        (poison.HANGS, poison.LATE),
     )
     for amount, reason in kinds * 2:
         await stage.watched(caller.pay(amount, reason), "a refusal")
@@ -159,6 +181,7 @@ STORIES = {
     "lost-commits": Story(tell=lost_commits, blocks=8),
     "two-deployments": Story(tell=two_deployments, blocks=20),
     "builder-lost": Story(tell=builder_lost, blocks=100, setup={"packages_kept": 32}),
+    "nothing-left": Story(tell=nothing_left, blocks=60, setup={"packages_kept": 32}),
     **{f"{fault}-node": with_bad_node(fault) for fault in nodes.FAULTS},
     "poisoned": Story(tell=poisoned, blocks=10),
     "nodes-dead-at-start": Story(tell=all_nodes_dead_at_start, blocks=10, setup={"nodes": 3}),
