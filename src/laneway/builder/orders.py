@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from laneway.builder.limits import ORDERS_KEPT_MAX
 from laneway.core.errors import Bug, BuildFailed, ChainError, LanewayError, StoreError
+from laneway.core.reason import shown_error
 from laneway.lanes.bundle.values import BuildBlock
 
 T = TypeVar("T")
@@ -117,4 +118,5 @@ def expected(
     except leaving:
         raise
     except BaseException as error:
-        raise BuildFailed(f"the rollup's rules raised {error!r}", final=final) from error
+        problem = f"the rollup's rules raised {shown_error(error)}"
+        raise BuildFailed(problem, final=final) from error
