@@ -111,6 +111,17 @@ class Stage:
             self.devnet.step()
             self.chronicle.follow()
 
+    async def outage(self, *, slots: int) -> None:
+        """No node listens while so many slots of the chain pass."""
+        end = self.devnet.model.slot + slots
+        nodes = range(len(self.devnet.urls))
+        for node in nodes:
+            await self.devnet.stop_node(node)
+        while self.devnet.model.slot < end:
+            await sleep(self.slot_ms / 1_000)
+        for node in nodes:
+            await self.devnet.start_node(node)
+
     # Deployments.
 
     async def deploy(self, name: str, **more: Any) -> Deployment:

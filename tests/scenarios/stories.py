@@ -3,6 +3,7 @@
 import shutil
 from asyncio import sleep
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 from msgspec import Struct, field
@@ -10,6 +11,8 @@ from tests.jip2_relay import Jip2Relay
 from tests.scenarios import nodes, poison
 from tests.scenarios.deployment import Deployment, with_limits
 from tests.scenarios.stage import Stage
+
+from laneway.devnets.jam.limits import BLOCKS_KEPT_MAX
 
 Tell = Callable[[Stage, int], Awaitable[None]]
 
@@ -152,6 +155,36 @@ async def all_nodes_dead_at_start(stage: Stage, blocks: int) -> None:
     await stage.until_blocks(blocks)
 
 
+async def half_walked(stage: Stage, blocks: int) -> None:
+    """After a short outage each node is lost again in the middle of the walk back, for so long that
+    it has forgotten the blocks to which the walk led, and not the one where it began."""
+    async with AsyncExitStack() as stack:
+        relays = [await stack.enter_async_context(Jip2Relay(url)) for url in stage.devnet.urls]
+        await under_load(stage, nodes=[relay.url for relay in relays])
+        await stage.until_blocks(blocks)
+        await stage.outage(slots=30)
+        for relay in relays:
+            relay.cut_at["parent"] = WALKED
+        await stage.until(lambda: not any(one.cut_at["parent"] for one in relays), "walks back")
+        await stage.outage(slots=BLOCKS_KEPT_MAX - WALKED // 2)
+        for relay in relays:
+            relay.cut_at.clear()
+        begun_slot = stage.devnet.model.slot
+        await stage.until_blocks(3)
+        slots = stage.devnet.model.slot - begun_slot
+        if slots > SEEN_AGAIN_SLOTS_MAX:
+            stage.problems.append(f"the chain was not seen for {slots} slots after the outage")
+        await stage.until_blocks(blocks)
+        await stage.finish()
+
+
+WALKED = 16
+"""Steps of a walk before it is lost."""
+SEEN_AGAIN_SLOTS_MAX = 60
+"""For nodes that are back to be asked again, and three blocks; a cached path that leads nowhere
+makes a lane blind for the 256 blocks of one walk."""
+
+
 # Transactions.
 
 
@@ -184,5 +217,6 @@ STORIES = {
     "nothing-left": Story(tell=nothing_left, blocks=60, setup={"packages_kept": 32}),
     **{f"{fault}-node": with_bad_node(fault) for fault in nodes.FAULTS},
     "poisoned": Story(tell=poisoned, blocks=10),
+    "half-walked": Story(tell=half_walked, blocks=8, setup={"nodes": 3}),
     "nodes-dead-at-start": Story(tell=all_nodes_dead_at_start, blocks=10, setup={"nodes": 3}),
 }
