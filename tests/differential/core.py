@@ -6,9 +6,9 @@ from tests.differential.case import Answer, Case, CaseBlock
 
 from laneway.evm.envelope import decode
 from laneway.evm.errors import InvalidTransaction
+from laneway.evm.execution.block import BlockExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
-from laneway.evm.execution.block import BlockExecution
 from laneway.evm.fork import Fork
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.rules import BPO1_BLOBS, BPO2_BLOBS, ForkRules, rules_of
