@@ -13,7 +13,7 @@ def gas_words(world: World) -> list[Word]:
     rng = world.rng
     chosen = rng.random()
     if chosen < 0.5:
-        return [rng.choice([8_000, 15_000, 30_000, 50_000, 100_000])]
+        return [rng.choice([15_000, 40_000, 100_000, 200_000])]
     if chosen < 0.7:
         return [2, "GAS", "DIV"]
     if chosen < 0.82:
@@ -40,7 +40,9 @@ def value_words(world: World) -> list[Word]:
 def call_of(world: World, to: list[Word], given: list[Word], gas: list[Word]) -> list[Word]:
     """A call of any kind; `given` pushes the length and then the place of its data."""
     rng = world.rng
-    kind = rng.choice(["CALL", "CALL", "CALL", "STATICCALL", "DELEGATECALL", "CALLCODE"])
+    kind = rng.choice(
+        ["CALL", "CALL", "CALL", "STATICCALL", "STATICCALL", "DELEGATECALL", "CALLCODE"]
+    )
     value = value_words(world) if kind in ("CALL", "CALLCODE") else []
     out: list[Word] = [length(rng) if rng.random() < 0.2 else 64, offset(rng)]
     return [*out, *given, *value, *to, *gas, kind]
@@ -49,7 +51,10 @@ def call_of(world: World, to: list[Word], given: list[Word], gas: list[Word]) ->
 def call(world: World) -> Snippet:
     rng = world.rng
     given: list[Word] = [length(rng), offset(rng)] if rng.random() < 0.5 else [32, 0]
-    words = call_of(world, [world.address_word()], given, gas_words(world))
+    to = world.address_word()
+    if world.viewers and rng.random() < 0.25:
+        to = int.from_bytes(rng.choice(world.viewers), "big")
+    words = call_of(world, [to], given, gas_words(world))
     words += sink(world)
     if rng.random() < 0.3:
         words += ["RETURNDATASIZE", *sink(world)]
@@ -113,8 +118,10 @@ def deployed(world: World) -> bytes:
             return bytes([0xEF]) + rng.randbytes(rng.choice([0, 1, 5, 22]))
         case 2:
             return b"\xef\x01\x00" + world.address()
-        case 3:
-            return assemble([(world.address_word(), "SELFDESTRUCT")])
+        case 3 | 6:
+            heirs: list[Word] = [world.address_word(), "ADDRESS", "CALLER"]
+            heir = rng.choice(heirs)
+            return assemble([(heir, "SELFDESTRUCT")])
         case 4:
             return assemble([(0, "SLOAD", 1, "ADD", "DUP1", 0, "SSTORE", 0, 0, "LOG1")])
         case 5:

@@ -15,7 +15,7 @@ from tests.differential.case import (
     signed_authorization,
 )
 from tests.differential.precompile_inputs import data_for, precompiles
-from tests.differential.world import World, number
+from tests.differential.world import World, created, number
 
 from laneway.evm.fork import Fork
 from laneway.evm.gas import floor_gas, intrinsic_gas
@@ -55,6 +55,7 @@ class Drafter(Struct):
     accounts: dict[bytes, CaseAccount]
     secret_of: dict[bytes, bytes]
     nonces: dict[bytes, int] = field(default_factory=dict)
+    reached: list[bytes] = field(default_factory=list)
 
     @property
     def rng(self) -> Random:
@@ -67,23 +68,25 @@ class Drafter(Struct):
     def draft(self) -> Draft:
         rng = self.rng
         signers = self.world.senders
-        sender = rng.choice(signers[:3]) if rng.random() < 0.8 else rng.choice(signers)
+        sender = rng.choice(signers[:3]) if rng.random() < 0.88 else rng.choice(signers)
         kinds = [0, 0, 1, 2, 2, 3, 4, 4, 4]
         if self.world.fork == "Cancun":
             kinds = [0, 0, 1, 1, 2, 2, 3, 3, 4 if rng.random() < 0.2 else 2]
         made = self._made(rng.choice(kinds), sender)
         damage: Damage | None = None
         flaw = rng.random()
-        if flaw < 0.1:
+        if flaw < 0.07:
             made = self._flawed(made)
-        elif flaw < 0.13:
+        elif flaw < 0.09:
             kind = rng.choice(SIGNATURE_DAMAGES)
             damage = Damage(kind, rng.randrange(1 << 16))
-        if damage is None and flaw >= 0.1:
+        if damage is None and flaw >= 0.07:
             self._expect(made, sender)
         return Draft(made, self.secret_of[sender], damage)
 
     def _expect(self, made: Transaction, sender: bytes) -> None:
+        if made.to is None:
+            self.reached.append(created(sender, made.nonce))
         self.nonces[sender] = self.nonce(sender) + 1
 
     def _made(self, kind: int, sender: bytes) -> Transaction:
@@ -122,14 +125,18 @@ class Drafter(Struct):
             if chosen < 0.02:
                 return None, large_code(rng)
             return None, init_code(world)
-        if chosen < 0.2:
+        if chosen < 0.17:
             address = rng.choice(precompiles(world.fork))
             return address.to_bytes(20, "big"), data_for(rng, address)
         to = rng.choice(world.contracts)
-        if chosen > 0.72:
+        if self.reached and rng.random() < 0.35:
+            # Again, or what was made there: what an earlier transaction left is seen.
+            to = rng.choice(self.reached)
+        elif chosen > 0.85:
             pools = [world.delegated, world.delegated, world.libraries, world.others]
             pools += [world.missing, world.senders, [world.coinbase], [world.precompile()]]
             to = rng.choice([rng.choice(pool) for pool in pools if pool])
+        self.reached += [to, to, created(to, 1)] if rng.random() < 0.3 else [to]
         return to, self._data()
 
     def _data(self) -> bytes:
@@ -224,7 +231,7 @@ class Drafter(Struct):
             return least
         if chosen < 0.12:
             return least + rng.choice([1, 2, 3, 100, 2_300, 5_000])
-        return least + rng.choice([30_000, 60_000, 100_000, 200_000, 300_000, 400_000])
+        return least + rng.choice([50_000, 150_000, 300_000, 500_000, 700_000, 1_000_000])
 
     def _flawed(self, made: Transaction) -> Transaction:
         """One thing wrong, that excludes it; or right by a hair."""

@@ -84,7 +84,7 @@ class Maker:
             drafts = self._deep_drafts()
         else:
             drafter = Drafter(self.world, self.block, self.accounts, self.secret_of)
-            drafts = tuple(drafter.draft() for _ in range(rng.choice([1, 2, 2, 3, 4, 6])))
+            drafts = tuple(drafter.draft() for _ in range(rng.choice([2, 3, 3, 4, 5, 6])))
         return Case(str(self.seed), self.world.fork, self.block, self.accounts, drafts)
 
     def _signer(self) -> bytes:
@@ -99,6 +99,7 @@ class Maker:
         world.senders = [self._signer() for _ in range(5)]
         world.delegated = [self._signer() for _ in range(3)]
         world.contracts = [rng.randbytes(20) for _ in range(rng.randrange(2, 6))]
+        world.viewers = [rng.randbytes(20) for _ in range(rng.randrange(3))]
         world.libraries = [rng.randbytes(20) for _ in range(2)]
         world.victims = [rng.randbytes(20) for _ in range(rng.choice([0, 3, 6, 9]))]
         world.others = [rng.randbytes(20) for _ in range(3)]
@@ -139,6 +140,10 @@ class Maker:
             nonce = rng.choice([1, 1, 1, 1, 0, 5, (1 << 64) - 1])
             made = programs.program(world)
             self.accounts[address] = CaseAccount(nonce, _balance(rng), made, _storage(rng))
+        for address in world.viewers:
+            world.self_address = address
+            made = programs.viewer(world)
+            self.accounts[address] = CaseAccount(1, rng.choice([1, ETHER]), made, _storage(rng))
         for address in world.victims:
             self.accounts[address] = CaseAccount(1, 0, programs.victim(world))
         for address in world.libraries:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.differential import calls, snippets
+from tests.differential import calls, scenarios, snippets
 from tests.differential.assembly import Snippet
 from tests.differential.snippets import CELLS
 from tests.differential.world import World, length, offset
@@ -10,13 +10,14 @@ from tests.differential.world import World, length, offset
 Program = tuple[Snippet, ...]
 
 KINDS: list[tuple[float, Callable[[World], Snippet]]] = [
-    (0.56, lambda world: world.rng.choice(snippets.PLAIN)(world)),
+    (0.45, lambda world: world.rng.choice(snippets.PLAIN)(world)),
+    (0.58, lambda world: world.rng.choice(scenarios.SCENARIOS)(world)),
     (0.72, calls.call),
     (0.78, calls.precompile_call),
     (0.85, calls.create),
     (0.94, snippets.branch),
     (0.96, calls.starved_call),
-    (0.975, calls.destruct),
+    (0.985, calls.destruct),
     (1.0, lambda world: world.rng.choice(snippets.RUINOUS)(world)),
 ]
 
@@ -27,10 +28,11 @@ def snippet(world: World) -> Snippet:
 
 
 def ending(world: World) -> Snippet:
+    """What shows the words in memory: returned, hashed and stored, logged."""
     rng = world.rng
     size = 32 * CELLS
     digest = ("MSIZE", 0, "KECCAK256", rng.randrange(snippets.SLOTS), "SSTORE")
-    match rng.randrange(20):
+    match rng.randrange(26):
         case 0:
             return (length(rng), offset(rng), rng.choice(["RETURN", "REVERT"]))
         case 1 | 2:
@@ -55,6 +57,8 @@ def ending(world: World) -> Snippet:
 def ordinary(world: World) -> Program:
     rng = world.rng
     made = [snippet(world) for _ in range(rng.choice([1, 2, 3, 5, 8, 12]))]
+    if rng.random() < 0.3:
+        made.insert(0, scenarios.who(world))
     if world.victims and rng.random() < 0.4:
         made.insert(rng.randrange(len(made)), calls.gauntlet(world))
     return (*made, ending(world))
@@ -70,6 +74,20 @@ def ruined(world: World) -> Program:
 def victim(world: World) -> Program:
     """One opcode that goes well or not, and that is all."""
     return (world.rng.choice(snippets.RUINOUS)(world),)
+
+
+def viewer(world: World) -> Program:
+    """Writes nothing, or one thing alone: for static calls."""
+    rng = world.rng
+    world.is_quiet = True
+    made = [rng.choice(snippets.READING)(world) for _ in range(rng.randrange(1, 5))]
+    made.insert(0, scenarios.who(world))
+    if rng.random() < 0.5:
+        made.append(calls.call(world))
+    world.is_quiet = False
+    if rng.random() < 0.7:
+        made.insert(rng.randrange(len(made) + 1), scenarios.write(world))
+    return (*made, (32 * CELLS, 0, "RETURN"))
 
 
 def refunded(world: World) -> Program:
@@ -102,7 +120,13 @@ def chaos(world: World) -> Program:
 
 def program(world: World) -> Program:
     chosen = world.rng.random()
-    for share, make in ((0.8, ordinary), (0.88, ruined), (0.97, refunded), (0.985, deep)):
+    for share, make in (
+        (0.7, ordinary),
+        (0.84, viewer),
+        (0.9, ruined),
+        (0.97, refunded),
+        (0.985, deep),
+    ):
         if chosen < share:
             return make(world)
     return nest(world) if chosen < 0.993 else chaos(world)

@@ -19,6 +19,11 @@ ARITHMETIC = [
     *("LT", "GT", "SLT", "SGT", "EQ", "ISZERO", "AND", "OR", "XOR", "NOT", "BYTE", "SHL", "SHR"),
     *("SAR", "CLZ"),
 ]
+SHIFTS = ("SHL", "SHR", "SAR", "BYTE", "SIGNEXTEND")
+SIGNED = [
+    *(0, 1, 0x80, 0x7F, 0x8000, (1 << 255) - 1, 1 << 255, (1 << 255) + 1, (1 << 256) - 1),
+    *((1 << 254) - 1, 1 << 254, 0xFF << 248, 0x80 << 240, int("80" * 32, 16), int("7f" * 32, 16)),
+]
 NO_OPERANDS = [
     *("ADDRESS", "ORIGIN", "CALLER", "CALLVALUE", "CALLDATASIZE", "CODESIZE", "GASPRICE"),
     *("RETURNDATASIZE", "COINBASE", "TIMESTAMP", "NUMBER", "PREVRANDAO", "GASLIMIT", "CHAINID"),
@@ -29,12 +34,12 @@ NO_OPERANDS = [
 def sink(world: World) -> list[Word]:
     """Put the word on top of the stack where it can be seen."""
     rng = world.rng
-    chosen = rng.random()
+    chosen = 0.0 if world.is_quiet else rng.random()
     if chosen < 0.8:
         return [32 * rng.randrange(CELLS), "MSTORE"]
-    if chosen < 0.87:
+    if chosen < 0.84:
         return [rng.randrange(SLOTS), "SSTORE"]
-    if chosen < 0.91:
+    if chosen < 0.9:
         return [rng.randrange(4), "TSTORE"]
     if chosen < 0.95:
         return [0, 0, "LOG1"]
@@ -66,9 +71,9 @@ def arithmetic(world: World) -> Snippet:
         name = rng.choice(known)
         for _ in range(OPCODES[name].takes - 1):
             words += source(world)
-        if name in ("SHL", "SHR", "SAR", "BYTE", "SIGNEXTEND") and rng.random() < 0.6:
-            words += [small(rng)]
-            words += [name]
+        if name in SHIFTS and rng.random() < 0.7:
+            shifts = [0, 1, 8, 30, 31, 32, 254, 255, 256, 257, 1 << 255, (1 << 256) - 1]
+            words += [rng.choice(SIGNED), rng.choice(shifts), name, *sink(world)]
             continue
         if name == "EXP":
             # A long exponent costs 50 for each byte, and time.
@@ -113,6 +118,10 @@ def memory(world: World) -> Snippet:
         case 2:
             at = offset(rng)
             near = [at, max(0, at - 1), at + 1, at + 31, at + 32, max(0, at - 33), offset(rng)]
+            if rng.random() < 0.4:
+                # From beyond the end of memory, which then grows.
+                return (length(rng), "MSIZE", rng.choice(near) % (1 << 256), "MCOPY", "MSIZE",
+                        *sink(world))  # fmt: skip
             return (length(rng), at, rng.choice(near) % (1 << 256), "MCOPY")
         case 3:
             return (length(rng), offset(rng), "KECCAK256", *sink(world))
@@ -130,9 +139,9 @@ def memory(world: World) -> Snippet:
 def returned(world: World) -> Snippet:
     """Data that the last call returned; beyond its end all gas is lost."""
     rng = world.rng
-    if rng.random() < 0.85:
-        return ("RETURNDATASIZE", 0, offset(rng), "RETURNDATACOPY")
-    if rng.random() < 0.5:
+    if rng.random() < 0.94:
+        return ("RETURNDATASIZE", 0, 32 * rng.randrange(CELLS), "RETURNDATACOPY")
+    if rng.random() < 0.6:
         # One byte too many, or none at the very end, which is allowed.
         more = rng.choice([0, 1])
         return (more, "RETURNDATASIZE", offset(rng), "RETURNDATACOPY")
@@ -250,7 +259,7 @@ def too_many(world: World) -> Snippet:
     rng = world.rng
     opcode = rng.choice([one for one in opcodes(world.fork) if one.gives > one.takes])
     full = 1_024 - rng.choice([0, 0, 0, 1, 2])
-    return (b"\x5f" * full, called(opcode.name), "STOP")
+    return (b"\x5f" * full, called(opcode.name), "POP", "STOP")
 
 
 def called(name: str) -> str:
@@ -275,6 +284,9 @@ def soup(world: World) -> Snippet:
     rng = world.rng
     return (rng.randbytes(rng.randrange(1, 40)),)
 
+
+READING: list[Callable[[World], Snippet]] = [arithmetic, environment, memory, stack, wide_push]
+"""Pieces that write nothing but memory, as long as the world is quiet."""
 
 PLAIN: list[Callable[[World], Snippet]] = [
     *(arithmetic, arithmetic, arithmetic, environment, environment, memory, memory, storage),

@@ -35,18 +35,18 @@ def small(rng: Random) -> int:
 def offset(rng: Random) -> int:
     """Of memory or of data: mostly near, now and then so far that nobody can pay for it."""
     chosen = rng.random()
-    if chosen < 0.9:
+    if chosen < 0.94:
         return rng.choice([0, 0, 1, 31, 32, 33, 64, 95, 96, 128, 200, 512, 1_000])
-    if chosen < 0.97:
+    if chosen < 0.985:
         return rng.choice([4_095, 10_000, 1 << 15, 1 << 16])
     return rng.choice([1 << 20, 1 << 32, (1 << 64) - 1, 1 << 64, 1 << 255, (1 << 256) - 1])
 
 
 def length(rng: Random) -> int:
     chosen = rng.random()
-    if chosen < 0.93:
+    if chosen < 0.95:
         return rng.choice([0, 0, 1, 2, 31, 32, 33, 64, 65, 96, 128, 300])
-    if chosen < 0.98:
+    if chosen < 0.99:
         return rng.choice([1_024, 5_000, 24_576])
     return rng.choice([1 << 20, 1 << 32, (1 << 64) - 1, 1 << 64, (1 << 256) - 1])
 
@@ -60,6 +60,8 @@ class World(Struct):
     """Of the accounts that sign."""
     senders: list[bytes] = field(default_factory=list)
     contracts: list[bytes] = field(default_factory=list)
+    viewers: list[bytes] = field(default_factory=list)
+    """Contracts that write nothing, or one thing alone, which a static call may not."""
     delegated: list[bytes] = field(default_factory=list)
     """Accounts whose code points to another account (EIP-7702)."""
     libraries: list[bytes] = field(default_factory=list)
@@ -70,6 +72,8 @@ class World(Struct):
     """Funded, empty, or with storage alone."""
     missing: list[bytes] = field(default_factory=list)
     coinbase: bytes = bytes(20)
+    is_quiet: bool = False
+    """Whether the program being made writes nothing, so that a static call goes through it."""
     self_address: bytes = bytes(20)
     """The account whose program is being made."""
 
