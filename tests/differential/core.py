@@ -100,7 +100,9 @@ def answer(case: Case, engine: str) -> Answer:
     }
 
 
-def _executed(case: Case, view: StateView, engine: str) -> tuple[list[dict[str, Any]], StateJournal]:
+def _executed(
+    case: Case, view: StateView, engine: str
+) -> tuple[list[dict[str, Any]], StateJournal]:
     rules = RULES[case.fork]
     journal = StateJournal(view)
     execution = execution_on(journal, case.block, rules, engine)
