@@ -28,7 +28,6 @@ from laneway.evm.state.view import StateAccount
 from laneway.evm.trie.accounts import AccountTrie
 from laneway.evm.validity import validate
 
-
 ENGINES = {"interpreted": NEVER_COMPILED, "compiled": 0}
 """After how many uses code is compiled."""
 
