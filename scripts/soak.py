@@ -138,6 +138,8 @@ PARTS = [
     *(story(f"{fault}-node", seeds=10, blocks=100) for fault in FAULTS),
     story("poisoned", seeds=10, blocks=50),
     story("nodes-dead-at-start", seeds=10, blocks=50),
+    story("half-walked", seeds=10, blocks=20),
+    story("nothing-left", seeds=5, blocks=100),
     Part("rollup memory", 1, 1, ["tests/scenarios/memory.py", "--blocks", "20000"], tells=True),
     Part(
         "hostile JAM bytes",

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
+from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMsgType, web
 from msgspec import json
 
 Json = dict[str, Any]
@@ -60,10 +60,14 @@ class Jip2Relay:
             if request.transport is not None:
                 request.transport.abort()
 
-    async def _serve(self, request: web.Request) -> web.WebSocketResponse:
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse(max_msg_size=0)
+        try:
+            connecting = await self._session.ws_connect(self.target, max_msg_size=0)
+        except ClientError:
+            return web.Response(status=503)  # No node listens there now.
         await socket.prepare(request)
-        async with self._session.ws_connect(self.target, max_msg_size=0) as node:
+        async with connecting as node:
             self._pairs.append((request, node))
             lost: set[int] = set()
             methods: dict[int, str] = {}

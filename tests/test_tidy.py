@@ -24,6 +24,7 @@ BROAD_EXCEPTS = {
     "builder/jobs.py": 1,
     "builder/orders.py": 1,
     "chains/contract_callable.py": 3,
+    "core/reason.py": 1,
     "engine/bundle/rollup.py": 1,
     "engine/effects.py": 2,
     "engine/listeners.py": 3,
@@ -33,7 +34,7 @@ BROAD_EXCEPTS = {
 }
 """The supervisors of turns and effects, and the places that run a user's own code: a callable
 that is a host, kinds of other distributions, calls to a key store, rules and callbacks of a
-rollup, and listeners, whose bugs must not stop the engine."""
+rollup, exceptions that are shown, and listeners, whose bugs must not stop the engine."""
 
 
 @cache

@@ -3,6 +3,7 @@ what it makes of all that a lane tells it."""
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -34,6 +35,7 @@ from laneway.ports import ExecutedBlock, RollupBuilder
 from laneway.rollups.ledger.block import BODY
 from laneway.rollups.ledger.limits import BALANCE_DEV
 from laneway.rollups.ledger.rules import LedgerRules
+from laneway.rollups.ledger.transfer import TRANSFER
 from laneway.rollups.receipts import At, TransactionReceipt
 
 pytestmark = pytest.mark.slow
@@ -584,6 +586,8 @@ def test_nothing_of_a_final_block_stays_in_memory() -> None:
 
 # Rules that are wrong or slow.
 
+TOO_LATE = "it takes longer than 0.05 s to execute"
+
 
 def test_what_the_rules_raise_is_final_and_the_builder_goes_on(
     monkeypatch: pytest.MonkeyPatch,
@@ -617,7 +621,7 @@ def test_a_block_that_takes_longer_than_its_time_is_final_and_the_next_is_not_bl
             return real(*given)
 
         monkeypatch.setattr(builder.rollup, "execute", slow)
-        builder._thread._s_max = 0.05
+        builder._thread._s_max, builder._thread._left_max = 0.05, 0
         failed = await failure(builder.execute(hand.order(site.transfer(0), site.transfer(1))))
         assert (str(failed), failed.final) == ("it takes longer than 0.05 s to execute", True)
         smaller = hand.order(site.transfer(0))
@@ -637,6 +641,55 @@ def test_a_block_that_takes_longer_than_its_time_is_final_and_the_next_is_not_bl
             except BuildFailed:
                 await asyncio.sleep(0.001)
         assert done.block
+
+    story(tale)
+
+
+def test_rules_that_never_return_for_one_transaction_hold_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether they execute its block or make a package of it, no restart is needed."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder, may_end, poison = hand.builder, Event(), site.transfer(0, amount=6)
+        hashed = builder.rollup.checked(poison)
+        execute, work = builder.rollup.execute, builder.rollup.work
+
+        def wait_for(raws: Sequence[bytes]) -> None:
+            if poison in raws:
+                may_end.wait(STORY_S_MAX)
+
+        def executed(state: Any, parent: Any, raws: Sequence[bytes], made_ms: int) -> Any:
+            wait_for(raws)
+            return execute(state, parent, raws, made_ms)
+
+        def worked(state: Any, block: Any) -> Any:
+            wait_for([TRANSFER.encode(one) for one in block.transfers])
+            return work(state, block)
+
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(builder.rollup, "execute", executed)
+                builder._thread._s_max = 0.05
+                late = hand.order(poison, site.transfer(0, payer=THIRD))
+                failed = await failure(builder.execute(late))
+                assert (str(failed), failed.final) == (TOO_LATE, True)
+                builder._thread._s_max = STORY_S_MAX
+                assert (await hand.build(site.transfer(0, payer=THIRD))).block
+            other = await hands(site)
+            copied = await other.build(poison)
+            with monkeypatch.context() as patch:
+                patch.setattr(builder.rollup, "work", worked)
+                builder._thread._s_max = 0.05
+                context = await hand.chain.context(offset=1)
+                failed = await failure(builder.package(version_order(copied), context))
+                assert (str(failed), failed.final) == (TOO_LATE, True)
+                builder._thread._s_max = STORY_S_MAX
+            assert await builder.receipt(hashed) is None, "it left no trace"
+            assert (await hand.package(hand.made[0])).block == hand.made[0].block
+        finally:
+            may_end.set()
 
     story(tale)
 
@@ -757,6 +810,42 @@ def test_what_is_accumulated_already_is_not_called_impossible_to_pack(
         failed = await failure(hand.builder.package(order, await hand.chain.context()))
         assert "the service has block 1, which others brought and is not final" in str(failed)
         assert not failed.final
+
+    story(tale)
+
+
+def test_a_block_of_which_no_package_can_be_made_uses_up_no_nonce(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its transaction is called refused before the builder is notified that the block is dropped,
+    and its caller sends another one with that nonce at once."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder = hand.builder
+        below = await hand.build(site.transfer(0))
+        done = await hand.build(site.transfer(1))
+        above = await hand.build(site.transfer(2))
+        with pytest.raises(BadRequest, match="nonce 1 was used"):
+            builder.pool.check(site.transfer(1, amount=6))
+        work = builder.rollup.work
+
+        def broken(state: Any, block: Any) -> Any:
+            if builder.rollup.sealed(block).hash == done.block:
+                raise ZeroDivisionError
+            return work(state, block)
+
+        monkeypatch.setattr(builder.rollup, "work", broken)
+        await hand.package(above)
+        with pytest.raises(BadRequest, match="nonce 1 was used"):
+            builder.pool.check(site.transfer(1, amount=6))
+        failed = await failure(hand.package(done))
+        assert failed.final
+        assert builder.pool.check(site.transfer(1, amount=6))
+        with pytest.raises(BadRequest, match="nonce 0 was used"):
+            builder.pool.check(site.transfer(0, amount=6))
+        assert builder._snapshots.get(below.block) is not None
+        assert (await hand.build(site.transfer(3))).block, "its lane may still build on it"
 
     story(tale)
 

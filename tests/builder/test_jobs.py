@@ -46,6 +46,31 @@ def test_a_job_that_is_taken_back_in_time_is_not_done() -> None:
     thread.shutdown()
 
 
+def test_a_thread_is_left_with_what_it_does_and_ends_after_that() -> None:
+    thread, began, may_end = JobThread("jobs"), Event(), Event()
+    worker = thread.submit(current_thread).result(LONG_S)
+
+    def endless() -> int:
+        began.set()
+        may_end.wait(LONG_S)
+        return 1
+
+    stuck, after = thread.submit(endless), thread.submit(current_thread)
+    assert thread.leave(after) is None, "it was not begun"
+    assert began.wait(LONG_S)
+    assert (thread.is_doing(stuck), thread.is_doing(after)) == (True, False)
+    other = thread.leave(stuck)
+    assert other is not None
+    assert after.result(LONG_S) is other.submit(current_thread).result(LONG_S) is not worker
+    assert worker.is_alive()
+    may_end.set()
+    assert stuck.result(LONG_S) == 1
+    worker.join(LONG_S)
+    assert not worker.is_alive()
+    assert thread.leave(stuck) is None, "it is done"
+    other.shutdown()
+
+
 def test_nothing_is_held_of_a_job_that_is_done() -> None:
     class Large:
         pass

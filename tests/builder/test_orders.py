@@ -248,13 +248,16 @@ def test_what_is_no_fault_of_the_rules_is_passed_on_as_it_is(error: Exception) -
     assert guarded(lambda: 3) == 3
 
 
-def test_a_machine_without_memory_is_no_fault_of_the_rules() -> None:
+def test_a_machine_without_memory_may_carry_out_less_and_refuses_nothing_alone() -> None:
     def large() -> None:
         raise MemoryError
 
-    with pytest.raises(BuildFailed, match="no memory") as failed:
+    with pytest.raises(BuildFailed, match="no memory left for it; give it more") as failed:
         guarded(large)
-    assert not failed.value.final
+    assert (failed.value.final, failed.value.needs_help) == (True, True)
+    with pytest.raises(BuildFailed, match=r"no memory left for it$") as failed:
+        guarded(large, final=False)
+    assert (failed.value.final, failed.value.needs_help) == (False, False)
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit()])

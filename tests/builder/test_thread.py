@@ -105,7 +105,7 @@ def test_a_file_that_is_refused_while_it_is_in_use_needs_an_operator() -> None:
 
 def test_what_takes_longer_than_its_time_is_final_and_others_are_not_blamed() -> None:
     async def tale() -> None:
-        thread = BuilderThread(SHORT_S)
+        thread = BuilderThread(SHORT_S, left_max=0)
         begun, may_end = asyncio.Event(), Event()
         loop = asyncio.get_running_loop()
 
@@ -180,7 +180,7 @@ def test_a_caller_who_gives_up_is_cancelled_and_not_answered() -> None:
 
 def test_a_job_that_was_given_up_and_does_not_end_keeps_nobody_waiting_without_a_word() -> None:
     async def tale() -> None:
-        thread = BuilderThread(LONG_S)
+        thread = BuilderThread(LONG_S, left_max=0)
         may_end, began = Event(), Event()
 
         def endless() -> None:
@@ -205,11 +205,72 @@ def test_a_job_that_was_given_up_and_does_not_end_keeps_nobody_waiting_without_a
     story(tale)
 
 
+def test_a_thread_is_left_with_a_job_that_does_not_end_and_another_one_goes_on() -> None:
+    async def tale() -> None:
+        thread = BuilderThread(SHORT_S, left_max=2)
+        may_end, done = Event(), list[int]()
+
+        def endless() -> None:
+            may_end.wait(LONG_S)
+
+        async def too_long() -> None:
+            after = asyncio.create_task(thread.do(lambda: done.append(len(done))))
+            failed = await failure(thread.in_time(endless))
+            assert ("takes longer than 0.05 s" in str(failed), failed.final) == (True, True)
+            await after
+
+        await too_long()
+        late = asyncio.create_task(thread.in_time(endless))
+        await asyncio.sleep(0)
+        after = asyncio.create_task(thread.do(lambda: done.append(len(done))))
+        assert (await failure(late)).final
+        await after  # It was handed in before that thread was left, and lost nothing by it.
+        assert done == [0, 1]
+        assert (await failure(thread.in_time(endless))).final
+        failed = await failure(thread.do(nothing))
+        assert "restart" in str(failed), "as many threads were left as may be"
+        may_end.set()
+        while thread.is_busy():
+            await asyncio.sleep(0.001)
+        may_end.clear()
+        await too_long()  # Those that ended count no longer.
+        may_end.set()
+        await thread.close(nothing)
+
+    story(tale)
+
+
+def test_a_job_that_nobody_waits_for_has_its_time_when_its_turn_comes() -> None:
+    """A thread is never left while it does something else than what took too long."""
+
+    async def tale() -> None:
+        thread = BuilderThread(LONG_S)
+        before, may_end, done = Event(), Event(), list[int]()
+        first = asyncio.create_task(thread.do(lambda: before.wait(LONG_S)))
+        given_up = asyncio.create_task(thread.in_time(lambda: may_end.wait(LONG_S)))
+        last = asyncio.create_task(thread.do(lambda: done.append(1)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        thread._s_max = SHORT_S
+        given_up.cancel()
+        await asyncio.sleep(3 * SHORT_S)
+        assert (done, thread.is_busy()) == ([], False)
+        before.set()
+        await first
+        await last
+        assert done == [1]
+        assert not may_end.is_set(), "the job that was given up goes on alone"
+        may_end.set()
+        await thread.close(nothing)
+
+    story(tale)
+
+
 def test_closing_waits_for_what_ends_and_not_for_what_does_not() -> None:
     async def tale() -> None:
         may_end, closed = Event(), list[int]()
         for s_max in (LONG_S, SHORT_S):
-            thread = BuilderThread(SHORT_S)
+            thread = BuilderThread(SHORT_S, left_max=0)
             late = await failure(thread.in_time(lambda: may_end.wait(LONG_S)))
             assert late.final
             closing = asyncio.create_task(thread.close(lambda: closed.append(1), s_max))
@@ -232,7 +293,7 @@ from laneway.builder.thread import BuilderThread
 from laneway.core.errors import BuildFailed
 
 async def main():
-    thread = BuilderThread(0.05)
+    thread = BuilderThread(0.05, left_max=0)
     try:
         await thread.in_time(Event().wait)
     except BuildFailed as error:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laneway.core.limits import REASON_BYTES_MAX
-from laneway.core.reason import clip
+from laneway.core.reason import clip, shown_error
 
 
 def test_short_words_stay_as_they_are() -> None:
@@ -64,3 +64,12 @@ def test_any_text_fits_and_can_be_written(problem: str, remedy: str, bytes_max: 
 
 def test_what_is_no_text_at_all_can_still_be_written() -> None:
     assert clip("file \udcff") == "file ?"
+
+
+def test_an_exception_that_cannot_say_what_it_is_has_a_name() -> None:
+    class Mute(Exception):
+        def __repr__(self) -> str:
+            raise ValueError("mute")
+
+    assert shown_error(Mute()) == "Mute"
+    assert shown_error(KeyError("x")) == "KeyError('x')"

@@ -6,7 +6,7 @@ from tests.differential.case import Answer, Case, CaseBlock
 
 from laneway.evm.envelope import decode
 from laneway.evm.errors import InvalidTransaction
-from laneway.evm.execution.block import BlockExecution
+from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
@@ -102,7 +102,7 @@ def answer(case: Case, engine: str) -> Answer:
 def _executed(case: Case, view: StateView) -> tuple[list[dict[str, Any]], StateJournal]:
     rules = RULES[case.fork]
     journal = StateJournal(view)
-    execution = BlockExecution(journal, context_of(case.block, rules), rules)
+    execution = EvmExecution(journal, context_of(case.block, rules), rules)
     results = [_transact(execution, rules, draft.raw(), case.block) for draft in case.drafts]
     return results, journal
 
@@ -139,7 +139,7 @@ def run_code(
         state.put(address, nonce=1, balance_wei=1, code=held, storage={0: 1, 1: 1})
     journal = StateJournal(state)
     rules = RULES[fork]
-    execution = BlockExecution(journal, context_of(PLAIN_BLOCK, rules), rules)
+    execution = EvmExecution(journal, context_of(PLAIN_BLOCK, rules), rules)
     receipt = execution.transact(LegacyTransaction(0, 1, gas, CONTRACT, 0, data), SENDER)
     state.apply(journal.write_set())
     return receipt, state
@@ -150,7 +150,7 @@ def trie_of(state: PlainState) -> AccountTrie:
 
 
 def _transact(
-    execution: BlockExecution, rules: ForkRules, raw: bytes, block: CaseBlock
+    execution: EvmExecution, rules: ForkRules, raw: bytes, block: CaseBlock
 ) -> dict[str, Any]:
     try:
         transaction = decode(raw)

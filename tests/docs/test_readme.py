@@ -11,6 +11,7 @@ from tests.readme import PAGE, ROOT, Block, Reader, blocks
 from tests.servers import PostgresServer
 
 import laneway
+from laneway import evm
 
 KINDS = {"sh", "toml", "python", "text"}
 COMMANDS = ("laneway", "pip", "python", "make", "curl")
@@ -55,10 +56,15 @@ def test_the_page_shows_an_import_of_every_name_it_uses() -> None:
 
 
 def test_every_name_that_the_package_offers_can_be_imported() -> None:
-    assert sorted(laneway.__all__) == sorted(laneway.PLACES)
-    for name in laneway.__all__:
-        assert getattr(laneway, name).__name__ == name
-    assert imported() - {"namespace_of"} <= set(laneway.__all__)
+    offered = {"namespace_of", "DynamicFeeTransaction"}
+    for package in (laneway, evm):
+        assert sorted(package.__all__) == sorted(package.PLACES)
+        for name in package.__all__:
+            assert getattr(package, name).__name__ == name
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            getattr(package, "nothing")  # noqa: B009
+        offered |= set(package.__all__)
+    assert imported() <= offered
 
 
 @pytest.mark.parametrize("line", ["false", "no-such-command", "exit 3 | cat; test -e nothing"])

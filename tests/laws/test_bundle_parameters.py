@@ -12,7 +12,7 @@ import pytest
 from tests.lanes.bundle.scenes import aged, reported, show
 from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 
-from laneway.core.jam import Accumulated, Failed, May, PackageKind
+from laneway.core.jam import Accumulated, Failed, May, PackageKind, ServiceRefused
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.records import BlockDropped
 from laneway.lanes.bundle.rounds import look
@@ -214,10 +214,12 @@ def max_version_retries(value: Any) -> Any:
 
 @law("drops_max", (1, "halted"), (2, "running"))
 def drops_max(value: Any) -> Any:
-    stage = queued(drops_max=value)
-    stage.now_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
-    stage.tick()
-    stage.not_made(final=True)
+    """The service refuses the block's parent, in a block that is final."""
+    stage = submitted(drops_max=value, guarantee_timeout_ms=0)
+    show(stage, (1, 1, ServiceRefused("wrong_parent", 1)))
+    stage.chain.finalise()
+    show(stage)
+    assert stage.lane.head.drops == 1
     return stage.lane.head.mode
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from msgspec import json
+from tests.free_ports import free_port
 from tests.load.served import Served
 
 from laneway.wiring.config import toml_value
@@ -20,7 +21,7 @@ BACK_S = 0.05
 
 CONFIG = """\
 [server]
-port = 0
+port = {port}
 [store]
 path = {store}
 [engine]
@@ -102,6 +103,7 @@ class Deployment:
                 store=toml_value(store or str(self.store)),
                 nodes=f"[{listed}]",
                 builder=toml_value(str(self.builder)),
+                port=free_port(),  # `doctor` asks the server, and finds it by this.
                 **texts,
             )
         )
@@ -173,6 +175,16 @@ class Deployment:
         assert self._served is None
         for path in self._files(self.builder):
             path.unlink()
+
+    def lose_all(self, to: Path) -> list[str]:
+        """Move its builder's file away with all that stands beside it; the names of its states, the
+        oldest first."""
+        assert self._served is None
+        to.mkdir()
+        for path in list(self.folder.glob(self.builder.name + "*")):
+            path.rename(to / path.name)
+        states = [path.name for path in to.glob("*-state-*")]
+        return sorted(states, key=lambda name: int(name.rpartition("-")[2]))
 
     def _files(self, *bases: Path) -> list[Path]:
         named = [base.with_name(base.name + end) for base in bases for end in ("", "-wal", "-shm")]

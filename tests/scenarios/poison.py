@@ -4,6 +4,7 @@ module and its entry point, which deployments have on their import path and this
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from laneway.rollups.domain import Domain
@@ -12,9 +13,9 @@ from laneway.rollups.ledger.rules import LedgerRules
 from laneway.rollups.ledger.transfer import TRANSFER
 
 NAME = "poisoned"
-RAISES, LAGS, UNPACKABLE = 666_001, 666_002, 666_003
+RAISES, LAGS, UNPACKABLE, HANGS = 666_001, 666_002, 666_003, 666_004
 """Amounts of transfers for which executing a block raises, or takes too long, or for which no work
-package can be made of it."""
+package can be made of it, or for which executing a block never ends."""
 BUILD_S_MAX = 2.0
 LAG_S = 4.0
 RAISED, LATE = "raised ValueError", "takes longer than 2 s"
@@ -33,6 +34,8 @@ class PoisonedRules(LedgerRules):
             raise ValueError("poison")
         if LAGS in amounts:
             time.sleep(LAG_S)
+        if HANGS in amounts:
+            Event().wait()
         return super().execute(state, parent, raws, made_ms)
 
     def work(self, state: Any, block: Any) -> Any:

@@ -111,6 +111,17 @@ class Stage:
             self.devnet.step()
             self.chronicle.follow()
 
+    async def outage(self, *, slots: int) -> None:
+        """No node listens while so many slots of the chain pass."""
+        end = self.devnet.model.slot + slots
+        nodes = range(len(self.devnet.urls))
+        for node in nodes:
+            await self.devnet.stop_node(node)
+        while self.devnet.model.slot < end:
+            await sleep(self.slot_ms / 1_000)
+        for node in nodes:
+            await self.devnet.start_node(node)
+
     # Deployments.
 
     async def deploy(self, name: str, **more: Any) -> Deployment:
@@ -232,6 +243,33 @@ class Stage:
         named = [line for line in bad if self.culprit and self.culprit in line]
         if len(bad) > len(named) or (self.culprit and not named):
             self.problems.append(f"{one.name}: of {self.culprit or 'nobody'} `doctor` says {words}")
+
+    async def until_unwell(self, one: Deployment, part: str) -> None:
+        """Wait until readiness, health, status and `doctor` all name this as what is wrong."""
+        until_s = monotonic() + HEALTH_S_MAX
+        while silent := [name for name, said in await self._said(one) if part not in said]:
+            if monotonic() > until_s:
+                self.problems.append(f"{one.name}: {', '.join(silent)} do not say {part!r}")
+                break
+            await sleep(0.3)
+
+    async def _said(self, one: Deployment) -> list[tuple[str, str]]:
+        """All that a deployment says of itself, by who says it."""
+        try:
+            ready = await one.ask("GET", "/readyz")
+            health = await one.ask("GET", f"/v1/lanes/rollup:{ROLLUP_SERVICE_DEV}/health")
+            _, status = await one.command("rollup", "status", "--url", one.url)
+        except Away:
+            return [(one.name, "")]
+        _, words = await one.command("doctor", "--config", str(one.config))
+        bad = [line for line in words.splitlines() if line.startswith("BAD")]
+        checks = [each["what"] for each in ready.body["checks"] if not each["ok"]]
+        return [
+            ("readyz", " ".join(checks)),
+            ("health", " ".join(health.body["problems"])),
+            ("rollup status", status),
+            ("doctor", " ".join(bad)),
+        ]
 
     async def _ill(self, one: Deployment) -> list[str]:
         """What a deployment says is wrong with it."""

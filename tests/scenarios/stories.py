@@ -1,7 +1,9 @@
 """What happens to deployments of a rollup, one function a story. Each is named in `STORIES`."""
 
+import shutil
 from asyncio import sleep
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 from msgspec import Struct, field
@@ -9,6 +11,8 @@ from tests.jip2_relay import Jip2Relay
 from tests.scenarios import nodes, poison
 from tests.scenarios.deployment import Deployment, with_limits
 from tests.scenarios.stage import Stage
+
+from laneway.devnets.jam.limits import BLOCKS_KEPT_MAX
 
 Tell = Callable[[Stage, int], Awaitable[None]]
 
@@ -85,6 +89,26 @@ async def builder_lost(stage: Stage, blocks: int) -> None:
         await stage.until_blocks(10)
 
 
+async def nothing_left(stage: Stage, blocks: int) -> None:
+    """The builder's file and its states are gone, and the chain has forgotten the first packages:
+    the lane halts, all say why and what to do, and one state that is put back is enough."""
+    every = stage.packages_kept // 4
+    environment = with_limits(stage.folder / "site", STATE_BLOCKS_DEFAULT=every)
+    one = await under_load(stage, environment=environment)
+    await stage.until_blocks(blocks)
+    await one.kill()
+    away = stage.folder / "away"
+    states = one.lose_all(away)
+    await one.start()
+    await stage.until_unwell(one, "no node has the segments of its package")
+    await stage.until_unwell(one, "then resume the lane")
+    shutil.copy2(away / states[-1], one.folder / states[-1])
+    await sleep(20 * stage.slot_ms / 1_000)
+    code, words = await one.command("lane", "resume", "rollup:pay", "--url", one.url)
+    assert code == 0, words
+    await stage.until_blocks(10)
+
+
 # Two on one service.
 
 
@@ -131,6 +155,36 @@ async def all_nodes_dead_at_start(stage: Stage, blocks: int) -> None:
     await stage.until_blocks(blocks)
 
 
+async def half_walked(stage: Stage, blocks: int) -> None:
+    """After a short outage each node is lost again in the middle of the walk back, for so long that
+    it has forgotten the blocks to which the walk led, and not the one where it began."""
+    async with AsyncExitStack() as stack:
+        relays = [await stack.enter_async_context(Jip2Relay(url)) for url in stage.devnet.urls]
+        await under_load(stage, nodes=[relay.url for relay in relays])
+        await stage.until_blocks(blocks)
+        await stage.outage(slots=30)
+        for relay in relays:
+            relay.cut_at["parent"] = WALKED
+        await stage.until(lambda: not any(one.cut_at["parent"] for one in relays), "walks back")
+        await stage.outage(slots=BLOCKS_KEPT_MAX - WALKED // 2)
+        for relay in relays:
+            relay.cut_at.clear()
+        begun_slot = stage.devnet.model.slot
+        await stage.until_blocks(3)
+        slots = stage.devnet.model.slot - begun_slot
+        if slots > SEEN_AGAIN_SLOTS_MAX:
+            stage.problems.append(f"the chain was not seen for {slots} slots after the outage")
+        await stage.until_blocks(blocks)
+        await stage.finish()
+
+
+WALKED = 16
+"""Steps of a walk before it is lost."""
+SEEN_AGAIN_SLOTS_MAX = 60
+"""For nodes that are back to be asked again, and three blocks; a cached path that leads nowhere
+makes a lane blind for the 256 blocks of one walk."""
+
+
 # Transactions.
 
 
@@ -145,6 +199,7 @@ async def poisoned(stage: Stage, blocks: int) -> None:
         (poison.RAISES, poison.RAISED),
         (poison.LAGS, poison.LATE),
         (poison.UNPACKABLE, poison.UNPACKED),
+        (poison.HANGS, poison.LATE),
     )
     for amount, reason in kinds * 2:
         await stage.watched(caller.pay(amount, reason), "a refusal")
@@ -159,7 +214,9 @@ STORIES = {
     "lost-commits": Story(tell=lost_commits, blocks=8),
     "two-deployments": Story(tell=two_deployments, blocks=20),
     "builder-lost": Story(tell=builder_lost, blocks=100, setup={"packages_kept": 32}),
+    "nothing-left": Story(tell=nothing_left, blocks=60, setup={"packages_kept": 32}),
     **{f"{fault}-node": with_bad_node(fault) for fault in nodes.FAULTS},
     "poisoned": Story(tell=poisoned, blocks=10),
+    "half-walked": Story(tell=half_walked, blocks=8, setup={"nodes": 3}),
     "nodes-dead-at-start": Story(tell=all_nodes_dead_at_start, blocks=10, setup={"nodes": 3}),
 }

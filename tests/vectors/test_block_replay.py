@@ -4,19 +4,32 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.vectors.block_replay import FIRST, chain, is_there, listed, state
-from tests.vectors.evm_states import listed_state, number
+from tests.vectors.block_replay import (
+    FIRST,
+    chain,
+    is_there,
+    listed,
+    replayed,
+    rules_at,
+    state,
+)
+from tests.vectors.evm_engine import plain_state
+from tests.vectors.evm_states import listed_state
+from tests.vectors.evm_states import number as quantity
 from tests.vectors.folder import unhex
 
 from laneway.evm import envelope
+from laneway.evm.execution.fees import base_fee_after, excess_blob_gas_after
+from laneway.evm.execution.system_calls import requests_hash
+from laneway.evm.fork import Fork
 from laneway.evm.header import (
     BlockHeader,
-    ExecutionBlock,
     encode_block,
     hash_of,
     transactions_root,
     withdrawals_root,
 )
+from laneway.evm.rules import BPO1_BLOBS, BPO2_BLOBS, PRAGUE_BLOBS
 from laneway.evm.trie.tree import EMPTY_ROOT
 
 pytestmark = [
@@ -48,14 +61,14 @@ def test_the_first_block_follows_the_genesis_file() -> None:
         transactions_root=EMPTY_ROOT,
         receipts_root=EMPTY_ROOT,
         logs_bloom=bytes(256),
-        difficulty=number(genesis["difficulty"]),
-        number=number(genesis["number"]),
-        gas_limit=number(genesis["gasLimit"]),
-        gas_used=number(genesis["gasUsed"]),
-        timestamp_s=number(genesis["timestamp"]),
+        difficulty=quantity(genesis["difficulty"]),
+        number=quantity(genesis["number"]),
+        gas_limit=quantity(genesis["gasLimit"]),
+        gas_used=quantity(genesis["gasUsed"]),
+        timestamp_s=quantity(genesis["timestamp"]),
         extra_data=unhex(genesis["extraData"]),
         prevrandao=unhex(genesis["mixHash"]),
-        nonce=number(genesis["nonce"]).to_bytes(8),
+        nonce=quantity(genesis["nonce"]).to_bytes(8),
     )
     assert hash_of(header) == chain()[0][1].header.parent_hash
     assert hash_of(header) == unhex(listed("replay_blocks_45_54.json")["genesisHash"])
@@ -67,10 +80,8 @@ def test_the_states_before_and_after_have_the_roots_of_their_headers() -> None:
     assert state("post_state_block54.json").trie().root() == headers[54].state_root
 
 
-def replayed() -> list[Any]:
-    if not is_there():
-        return []
-    return [pytest.param(one, id=str(one["number"])) for one in described()]
+def numbers() -> list[int]:
+    return [block["number"] for block in described()] if is_there() else []
 
 
 def described() -> list[dict[str, Any]]:
@@ -78,9 +89,10 @@ def described() -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("said", replayed())
-def test_the_file_of_the_replay_says_of_a_block_what_its_bytes_say(said: dict[str, Any]) -> None:
-    block = block_of(said["number"])
+@pytest.mark.parametrize("number", numbers())
+def test_the_file_of_the_replay_says_of_a_block_what_its_bytes_say(number: int) -> None:
+    (said,) = [block for block in described() if block["number"] == number]
+    (block,) = [block for _, block in chain() if block.header.number == number]
     header = block.header
     assert hash_of(header) == unhex(said["hash"])
     assert header.parent_hash == unhex(said["parentHash"])
@@ -92,8 +104,54 @@ def test_the_file_of_the_replay_says_of_a_block_what_its_bytes_say(said: dict[st
     raws = [envelope.encode_canonical(one) for one in block.transactions]
     assert raws == [unhex(raw) for raw in said["transactions"]]
     assert len(block.withdrawals or ()) == len(said["withdrawals"])
+    rules = rules_at(header.timestamp_s)
+    assert (rules.fork, rules.blobs) == RULES[said["fork"]]
 
 
-def block_of(at: int) -> ExecutionBlock:
-    (found,) = [block for _, block in chain() if block.header.number == at]
-    return found
+RULES = {
+    "prague": (Fork.PRAGUE, PRAGUE_BLOBS),
+    "osaka": (Fork.OSAKA, PRAGUE_BLOBS),
+    "bpo1": (Fork.OSAKA, BPO1_BLOBS),
+    "bpo2": (Fork.OSAKA, BPO2_BLOBS),
+}
+
+
+@pytest.mark.parametrize("number", numbers())
+def test_a_block_that_is_executed_gives_all_that_its_header_says(number: int) -> None:
+    (found,) = [one for one in replayed()[0] if one.header.number == number]
+    header, did = found.header, found.did
+    assert did.gas_used == header.gas_used
+    assert did.blob_gas_used == header.blob_gas_used
+    assert did.receipts_root() == header.receipts_root
+    assert did.bloom() == header.logs_bloom
+    assert requests_hash(did.requests) == header.requests_hash
+    assert found.state_root == header.state_root
+
+
+@pytest.mark.parametrize("number", numbers())
+def test_the_fees_of_a_block_follow_from_its_parent(number: int) -> None:
+    (found,) = [one for one in replayed()[0] if one.header.number == number]
+    parent, header = found.parent, found.header
+    assert parent.base_fee_wei is not None
+    assert parent.excess_blob_gas is not None
+    assert parent.blob_gas_used is not None
+    base_fee = base_fee_after(
+        base_fee_wei=parent.base_fee_wei, gas_used=parent.gas_used, gas_limit=parent.gas_limit
+    )
+    assert base_fee == header.base_fee_wei
+    excess = excess_blob_gas_after(
+        found.rules,
+        excess_gas=parent.excess_blob_gas,
+        used_gas=parent.blob_gas_used,
+        base_fee_wei=parent.base_fee_wei,
+    )
+    assert excess == header.excess_blob_gas
+
+
+def test_the_state_after_the_last_block_is_the_one_of_the_file() -> None:
+    after = replayed()[1]
+    wanted = plain_state(state("post_state_block54.json"))
+    assert after.accounts == wanted.accounts
+    assert after.storages == wanted.storages
+    for account in wanted.accounts.values():
+        assert after.codes[account.code_hash] == wanted.codes[account.code_hash]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+from tests.vectors.evm_engine import problems
 from tests.vectors.folder import rows, unhex
 from tests.vectors.state_tests import signed_bytes, state_test, transaction
 
@@ -17,6 +18,23 @@ pytestmark = pytest.mark.vectors
 CASES = rows("evm", "statetests")
 
 NO_LOGS = keccak(b"\xc0")
+
+LEFT_OUT = {
+    "VMTests/vmPerformance/loopMul": "3 loops of minutes each without compiled blocks",
+    "VMTests/vmPerformance/loopExp": "as loopMul, with EXP",
+    "stTimeConsuming/CALLBlake2f_MaxRounds": "4,294,967,295 rounds of BLAKE2b are hours in Python",
+}
+"""Tests that are not run, by folder and file, each with its reason."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_transaction_leaves_the_state_and_the_logs_of_the_vectors(
+    case: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    reason = LEFT_OUT.get(request.node.callspec.id.partition(":")[0])
+    if reason is not None:
+        pytest.skip(reason)
+    assert problems(state_test(case)) == []
 
 
 @pytest.mark.parametrize("case", CASES)

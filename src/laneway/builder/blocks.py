@@ -80,16 +80,24 @@ class KeptBlocks(BuilderViews[S, B]):
 
     def _packed(
         self, order: BuildVersion, parent: Snapshot[S, B], block: B, context: Context
-    ) -> MadePackage:
-        """Nothing is taken from an earlier version: it is proved and refined anew, and refining is
-        executing all of it again."""
+    ) -> tuple[MadePackage, Snapshot[S, B] | None]:
+        """With the block's own snapshot if that is not here. Nothing is taken from an earlier
+        version: it is proved and refined anew, and refining is executing all of it again."""
+        again = None
         if not self._has(order.block):
-            self._replay(parent, block, order.payload, final=True)
+            again = replayed(self.rollup, parent, block, final=True)
         work = self.rollup.work(parent.state, block)
         leaning = refine_context(context, order.prerequisites)
         made = packed(work, leaning, self._parts.authorizer, order.block)
         self.rollup.refine(block, work, leaning, made.package_hash)
-        return made
+        return made, again
+
+    def _leave(self, block: bytes, parent: bytes) -> None:
+        """No package can be made of this block, and its lane drops it with all that is built on it:
+        it uses up no nonce at the door, from before its transactions are called refused."""
+        if any(one.sealed.hash == block for one in self._snapshots.way(self._tip)):
+            self._tip = parent
+            self._settle()
 
     def _remade(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B] | None:
         """The snapshot of the block with this hash; None if the lowest of these blocks does not
@@ -104,14 +112,11 @@ class KeptBlocks(BuilderViews[S, B]):
             ground = self._snapshots.get(sealed.parent)
             if ground is None:
                 return None
-            self._replay(ground, block, payload)
+            self._keep_again(replayed(self.rollup, ground, block), payload)
         return self._snapshots.get(parent)
 
-    def _replay(
-        self, parent: Snapshot[S, B], block: B, payload: bytes, *, final: bool = False
-    ) -> None:
-        """Execute a known block once more, and keep its snapshot."""
-        made = replayed(self.rollup, parent, block, final=final)
+    def _keep_again(self, made: Snapshot[S, B], payload: bytes) -> None:
+        """Keep the snapshot of a known block that was executed once more."""
         if made.sealed.parent == self._tip:
             self._tip = made.sealed.hash  # Another builder made it, and its lane goes on here.
         self._put(made, payload)

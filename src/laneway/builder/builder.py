@@ -121,11 +121,18 @@ class ChainedBuilder(KeptBlocks[S, B]):
                 raise BuildFailed(f"block {sealed.number} is final, and needs no package any more")
             parent = await self._ground(sealed.parent, order.below)
             try:
-                return await self._in_time(lambda: self._packed(order, parent, block, context))
+                made, again = await self._in_time(
+                    lambda: self._packed(order, parent, block, context)
+                )
             except BuildFailed as error:
                 if error.final:
                     await self._check_others(parent)
+                if error.final and not error.needs_help:
+                    await self._do(lambda: self._leave(sealed.hash, sealed.parent))
                 raise
+            if again is not None:
+                await self._ruled(lambda: self._keep_again(again, order.payload))
+            return made
 
     async def notified(self, tells: Sequence[Tell]) -> None:
         acted_on = [tell for tell in tells if tell.word in ACTED_ON]

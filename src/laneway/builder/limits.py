@@ -40,6 +40,11 @@ BUILD_S_MAX = 45.0
 """How long executing a block, or making its package, may take: more than seven slots, and less than
 its lane waits for an answer. Then its lane orders a smaller one."""
 
+LEFT_JOBS_MAX = 16
+"""Threads that are left with a block which does not end. A block of 512 transactions is halved nine
+times until the one at fault is alone, and each half may be such a block; a thread that waits costs
+little, and those that reckon without end leave an honest block less of the machine each."""
+
 CLOSE_S_MAX = 4.0
 """How long closing waits for what is being done, and again for the thread that does it: longer than
 most blocks take, and together less than those who stop a process wait before they kill it."""

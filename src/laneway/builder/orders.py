@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from laneway.builder.limits import ORDERS_KEPT_MAX
 from laneway.core.errors import Bug, BuildFailed, ChainError, LanewayError, StoreError
+from laneway.core.reason import shown_error
 from laneway.lanes.bundle.values import BuildBlock
 
 T = TypeVar("T")
@@ -110,8 +111,12 @@ def expected(
     except (BuildFailed, StoreError, ChainError, Bug):
         raise
     except MemoryError as error:
-        raise BuildFailed("this machine has no memory left for it") from error
+        # One transaction may be too large for it, and that is found by smaller blocks.
+        remedy = "; give it more, or cancel it" if final else ""
+        problem = f"this machine has no memory left for it{remedy}"
+        raise BuildFailed(problem, final=final, needs_help=final) from error
     except leaving:
         raise
     except BaseException as error:
-        raise BuildFailed(f"the rollup's rules raised {error!r}", final=final) from error
+        problem = f"the rollup's rules raised {shown_error(error)}"
+        raise BuildFailed(problem, final=final) from error

@@ -1,7 +1,9 @@
 """The one thread of a builder: one job after the other, and some of them in a time.
 
-A thread cannot be stopped. A job that takes too long is finished, and until then nothing else is
-done; what is asked meanwhile is answered with that, and is at no fault.
+A thread cannot be stopped. One whose job takes too long is left with it, and another one does what
+comes after: such a job changes nothing that is shared, and whatever comes of it is passed over.
+With too many threads that were left so nothing else is done before one ends; what is asked
+meanwhile is answered with that, and is at no fault.
 """
 
 import asyncio
@@ -11,7 +13,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from laneway.builder.jobs import JobThread
-from laneway.builder.limits import CLOSE_S_MAX
+from laneway.builder.limits import CLOSE_S_MAX, LEFT_JOBS_MAX
 from laneway.builder.orders import guarded, noticed
 from laneway.core.errors import BuildFailed, StoreError, StoreRefused
 
@@ -19,9 +21,13 @@ T = TypeVar("T")
 
 
 class BuilderThread:
-    def __init__(self, s_max: float) -> None:
-        """`s_max`: how long a job that executes transactions may take."""
+    def __init__(self, s_max: float, left_max: int = LEFT_JOBS_MAX) -> None:
+        """`s_max`: how long a job that executes transactions may take. `left_max`: threads that
+        may be left with such a job at a time."""
         self._s_max = s_max
+        self._left_max = left_max
+        self._left: list[Future[Any]] = []
+        """Jobs with which a thread was left."""
         self._jobs = JobThread("laneway-builder")
         self._waiting: set[Future[Any]] = set()
         self._overdue: Task[Any] | None = None
@@ -30,12 +36,18 @@ class BuilderThread:
 
     async def do(self, job: Callable[[], T]) -> T:
         """Run a job after all that was begun before, also when nobody waits for those any more."""
+        return await self._answer(self._begun(job))
+
+    def _begun(self, job: Callable[[], T]) -> Future[T]:
         if self.is_closed:
             raise BuildFailed("the builder is closed")
         if self.is_busy():
             raise self._busy()
         future = self._jobs.submit(job)
         self._waiting.add(future)
+        return future
+
+    async def _answer(self, future: Future[T]) -> T:
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -56,8 +68,8 @@ class BuilderThread:
         return await self.do(lambda: guarded(job, final=False))
 
     async def in_time(self, job: Callable[[], T]) -> T:
-        """Run what executes transactions, whose rules may be slow or wrong about some of them. Its
-        time begins when those before it are done."""
+        """Run what executes transactions, whose rules may be slow or wrong about some of them, and
+        changes nothing. Its time begins when those before it are done."""
         loop = asyncio.get_running_loop()
         begun = asyncio.Event()
 
@@ -65,7 +77,8 @@ class BuilderThread:
             loop.call_soon_threadsafe(begun.set)
             return guarded(job)
 
-        done = asyncio.create_task(self.do(run))
+        future = self._begun(run)
+        done = asyncio.create_task(self._answer(future))
         done.add_done_callback(noticed)
         beginning = asyncio.create_task(begun.wait())
         try:
@@ -75,22 +88,34 @@ class BuilderThread:
                 # A process that was stopped meanwhile wakes up with its time over.
                 finished, _ = await asyncio.wait((done,), timeout=self._s_max / 10)
         except asyncio.CancelledError:
-            loop.call_later(self._s_max, self._given_up, done)
+            loop.call_later(self._s_max, self._given_up, future, done)
             raise
         finally:
             beginning.cancel()
         if not finished:
-            self._given_up(done)
+            self._given_up(future, done)
             problem = f"it takes longer than {self._s_max:g} s to execute"
             raise BuildFailed(problem, final=True)
         return done.result()
 
-    def _given_up(self, done: Task[Any]) -> None:
-        """Nobody waits for a job any more. While it is not done, nobody waits for the thread."""
-        if not done.done():
-            self._overdue = done
-            for future in self._waiting:
-                future.cancel()  # What is running is not cancelled by this.
+    def _given_up(self, future: Future[Any], done: Task[Any]) -> None:
+        """Nobody waits for a job any more. Its thread is left with it, and if that cannot be,
+        nobody waits for the thread while the job is not done."""
+        if done.done() or future.done():
+            return
+        if not self._jobs.is_doing(future):
+            # Another one keeps it waiting, which has a time of its own.
+            asyncio.get_running_loop().call_later(self._s_max, self._given_up, future, done)
+            return
+        self._left = [one for one in self._left if not one.done()]
+        other = self._jobs.leave(future) if len(self._left) < self._left_max else None
+        if other is not None:
+            self._jobs = other
+            self._left.append(future)
+            return
+        self._overdue = done
+        for one in self._waiting:
+            one.cancel()  # What is running is not cancelled by this.
 
     def is_busy(self) -> bool:
         """Whether a job that took too long is still under way."""

@@ -256,7 +256,8 @@ class BuildFailed(LanewayError):
         self.final = final
         """Whether it never will: the order itself is at fault."""
         self.needs_help = needs_help
-        """Whether time alone does not fix it: the problem says what an operator can do."""
+        """Whether time alone does not fix it: the problem says what an operator can do. With
+        `final` less may be carried out, and the least that cannot is for the operator."""
         super().__init__(problem)
 
 

@@ -32,3 +32,11 @@ def clip(text: str, bytes_max: int = REASON_BYTES_MAX) -> str:
 def read(raw: bytes) -> str:
     """Without the half of a letter that a cut may leave."""
     return raw.decode("utf-8", "ignore")
+
+
+def shown_error(error: BaseException) -> str:
+    """An exception of somebody else's code, which may be unable to say what it is."""
+    try:
+        return repr(error)
+    except Exception:  # noqa: BLE001 - whatever it is, its class has a name.
+        return type(error).__name__

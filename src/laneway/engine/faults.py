@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import IntentRow
-from laneway.core.reason import clip
+from laneway.core.reason import clip, shown_error
 from laneway.core.rows import Command, Rows
 from laneway.engine.limits import FAULT_DEPTH_MAX, FAULT_FRAMES, FAULT_INTENTS_MAX
 
@@ -68,7 +68,7 @@ def fault_of(
     return LaneFault(
         lane=lane,
         at_ms=at_ms,
-        error=clip(repr(error)),
+        error=clip(shown_error(error)),
         where=clip(" > ".join(places)),
         doing=LOADING if doing is None else clip(f"{type(doing).__name__} {doing!r}"),
         intents=intents,

@@ -54,3 +54,27 @@ CODE_CACHE_OVERHEAD_BYTES = 1_024
 
 NONCE_MAX = (1 << 64) - 1
 """EIP-2681: no account counts further."""
+
+PAIRS_AT_ONCE_MAX = 256
+"""Pairs of a pairing whose lines are held together, each 35 KB: 9 MB however long the input is."""
+
+MODEXP_BYTES_MAX = 1_024
+"""EIP-7823, since Osaka: of the base, the exponent and the modulus each."""
+
+MODEXP_GAS_MAX = 1 << 30
+"""More gas than any block has. It pays for an exponent of 400 MB, before Osaka bounds it."""
+
+COMPILED_AFTER_USES = 4
+"""Code is compiled when it is called again and again: it takes as long as some ten executions."""
+
+NEVER_COMPILED = 1 << 62
+"""More uses than any code has."""
+
+TRACE_OPCODES_MAX = 256
+TRACE_WORDS_MAX = 2_048
+"""Bounds of one compiled function: longer ones gain nothing, and a way out writes the stack."""
+
+COMPILED_BYTES_PER_CODE_BYTE = 96
+COMPILED_BYTES_MIN = 16_384
+"""How much text code is compiled to at most. Contracts of solc take about forty bytes a byte;
+deploying a byte costs 200 gas, which pays for the time that compiling its text takes."""

@@ -11,6 +11,9 @@ EXTRAS = {
     "cosmos": ("coincurve", "cryptography", "sha3"),
     "rollup": ("nacl", "numpy", "sha3"),
     "postgres": ("psycopg",),
+    "precompiles": (
+        *("blake2b", "coincurve", "cryptography", "gmpy2", "py_arkworks_bls12381", "sha3"),
+    ),
     "redis": ("hiredis", "redis", "sha3"),
 }
 """The importable names of what pyproject.toml lists for each extra; a test compares them."""

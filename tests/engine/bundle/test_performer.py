@@ -473,6 +473,13 @@ def test_only_the_builder_says_that_there_never_will_be_one() -> None:
     assert event == VersionNotBuilt(1, 11, "x" * REASON_BYTES_MAX, final=True)
 
 
+def test_what_only_an_operator_can_help_with_makes_no_block_hopeless() -> None:
+    stage = Stage()
+    stage.builder.trouble = BuildFailed("no memory", final=True, needs_help=True)
+    event = stage.run(package(stage.rollup, version_order()))
+    assert event == VersionNotBuilt(1, 11, "no memory", final=False)
+
+
 def test_a_package_that_takes_too_long_is_left() -> None:
     stage = Stage()
     stage.chain.takes_s = BUILD_TIMEOUT_MS / 2_000

@@ -4,19 +4,20 @@ how a rollup is says so, and the same, and what to do."""
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.kinds.rollup.stage import LANE, made, run, table
 from tests.rollup_stage import Purse
 
-from laneway.core.errors import BuildFailed
+from laneway.core.errors import BuildFailed, ChainUnreachable
 from laneway.core.ids import LaneId
+from laneway.core.jam import SlotClock
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.model import shards
 from laneway.kinds.limits import BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX
 from laneway.kinds.rollup.doctor import look_at
-from laneway.kinds.rollup.lagging import BuilderWatch
+from laneway.kinds.rollup.lagging import BuilderWatch, skewed
 from laneway.wiring.config import load
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.readiness import ReadinessProbe
@@ -87,6 +88,26 @@ def test_a_reason_without_a_remedy_is_given_one() -> None:
     watched = Watched(6_000)
     watched.after(0, "away")
     assert "; see its nodes" in watched.after(60_000, "away")
+
+
+def test_the_clock_is_compared_with_the_chains_while_that_can_be_asked() -> None:
+    watched, skews = Watched(100), [5_000, None, "away", 20]
+
+    async def clock() -> SlotClock:
+        skew = skews.pop(0)
+        if skew == "away":
+            raise ChainUnreachable("the node", "it is away")
+        return SlotClock(slot_ms=100, slot=1, heard_ms=0, begin_ms=0, skew_ms=cast(Any, skew))
+
+    watched.watch._clock = clock
+    seen = []
+    for _ in range(4):
+        watched.after(1, "")
+        seen.append(watched.watch.skew_ms)
+    assert seen == [5_000, None, None, 20]
+    assert [bool(skewed(one, 1_000)) for one in (None, 1_000, -1_000, 1_001, -1_001)] == [
+        *(False, False, False), *(True, True),
+    ]  # fmt: skip
 
 
 # What is said of it.

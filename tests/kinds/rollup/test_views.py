@@ -9,12 +9,13 @@ from tests.lanes.bundle.stage import LANE, Stage, queued, replace, submitted
 
 from laneway.core.errors import LaneNotFound
 from laneway.core.intent import IntentRow
+from laneway.core.jam import SlotClock
 from laneway.core.outcome import Status
 from laneway.core.rows import Head, Index, LaneView, Tail
 from laneway.engine.shell import Engine
 from laneway.kinds.common.views import empty_view
 from laneway.kinds.rollup.doctor import blocks
-from laneway.kinds.rollup.views import RollupViews, clock_of, waits_of
+from laneway.kinds.rollup.views import ConfiguredRollup, RollupViews, clock_of, waits_of
 from laneway.lanes.bundle import lane as bundle_lane
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.limits import OVERTAKEN_MIN, STUCK_TRIES_MIN, UNSEEN_LOOKS_MIN
@@ -37,9 +38,11 @@ class Held:
 
 class Place:
     lane, name, kind, service, closed = LANE, "dev", "ledger", 7, None
+    skew = ConfiguredRollup.skew
 
     def __init__(self, stage: Stage) -> None:
         self.settings = stage.settings
+        self.watch: Any = None
 
     def lag(self) -> str:
         return ""
@@ -163,12 +166,32 @@ def test_a_clock_that_is_off_drops_and_a_pause_are_what_a_person_should_see() ->
     health = teller(stage).health(view_of(stage))
     assert health.problems == [
         "paused by ann: why",
-        "the clock is off by 1500 ms: nothing is submitted",
+        "the clock is off by 1500 ms: nothing is submitted; set this machine's clock",
         "2 blocks were dropped since one was accumulated",
     ]
     clock = clock_of(stage.lane.head, stage.settings)
     assert clock is not None
     assert (clock.is_held_up, clock.skew_ms_max) == (True, 1_000)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_clock_that_is_set_while_nothing_is_open_is_seen_by_all_and_its_end_too(
+    held: bool,
+) -> None:
+    """Readiness said so, and nobody else; or everybody said so for ever."""
+    stage, off = Stage(), "the clock is off by -9000 ms: nothing is submitted; set this machine's"
+    views = teller(stage, held=held)
+    place = views.account(LANE)
+    assert place is not None
+    watch = SimpleNamespace(skew_ms=-9_000)
+    place.watch = cast(Any, watch)  # type: ignore[misc]
+    (problem,) = views.health(view_of(stage)).problems
+    assert problem == views.status(view_of(stage), None).waits == f"{off} clock"
+    stage.lane.head.clock = SlotClock(slot_ms=6_000, slot=1, heard_ms=0, begin_ms=0, skew_ms=-9_000)
+    stage.apply([])
+    watch.skew_ms = 20
+    assert views.health(view_of(stage)).healthy, "the lane knows what was then"
+    assert views.status(view_of(stage), None).waits == ""
 
 
 def test_a_chain_that_is_not_seen_and_callbacks_that_fail_are_what_a_person_should_see() -> None:

@@ -801,6 +801,33 @@ def test_a_builder_that_needs_help_halts_the_lane_with_what_to_do() -> None:
     assert stage.statuses() == ["confirmed", "confirmed"]
 
 
+def test_what_a_machine_is_too_small_for_is_found_and_named_and_not_refused() -> None:
+    """It was asked for again for ever, and nobody knew which of them it was."""
+    problem = "this machine has no memory left for it; give it more, or cancel it"
+    stage = Stage()
+    stage.accept(4)
+    stage.pull()
+    stage.not_built(problem, final=True, needs_help=True)
+    stage.not_built(problem, final=True, needs_help=True)
+    (slot,) = stage.lane.slots.values()
+    ((member,),) = stage.lane.members.values()
+    for number in range(HELP_TRIES_MAX):
+        assert (stage.lane.head.mode, stage.lane.head.faults) == ("running", 0)
+        stage.not_built(problem, final=True, needs_help=True)
+        assert stage.named(slot.id).tries == number + 1
+        if stage.lane.head.mode == "running":
+            stage.tick(60_000)
+    named = f"no block can be built with {member.intent}: {problem}"
+    assert stage.named(slot.id).wait_reason == named
+    assert stage.lane.head.reason == f"{named}, then resume the lane"
+    stage.tell("cancel", member.intent)
+    stage.tell("resume")
+    stage.build()
+    settle_chain(stage)
+    stage.run(9)
+    assert stage.statuses() == ["cancelled", "confirmed", "confirmed", "confirmed"]
+
+
 @pytest.mark.parametrize(
     ("reason", "kept"),
     [

@@ -268,7 +268,8 @@ async def package(
             context = await rollup.chain.context(offset=order.anchor_offset)
             made = await rollup.builder.package(order, context)
     except FAILURES as error:
-        final = isinstance(error, BuildFailed) and error.final
+        # What only an operator can help with is no fault of what is in the block.
+        final = isinstance(error, BuildFailed) and error.final and not error.needs_help
         return no_version(order, str(error) or LATE, final=final)
     return VersionBuilt(
         slot=order.slot,

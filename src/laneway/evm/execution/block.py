@@ -18,7 +18,7 @@ from laneway.evm.execution.fees import effective_price_wei
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
 from laneway.evm.gas import floor_gas, intrinsic_gas
-from laneway.evm.limits import BLOB_GAS
+from laneway.evm.limits import BLOB_GAS, COMPILED_AFTER_USES
 from laneway.evm.machine.calls import execute
 from laneway.evm.machine.code import CodeCache, EvmCode
 from laneway.evm.machine.context import BlockContext, TransactionContext
@@ -44,7 +44,7 @@ CODES = CodeCache()
 """Shared by all states of a process: code is found by its hash, so it is the same for all."""
 
 
-class BlockExecution:
+class EvmExecution:
     """A block that is being made: transactions are executed on it one after the other."""
 
     def __init__(
@@ -54,13 +54,17 @@ class BlockExecution:
         rules: ForkRules,
         *,
         codes: CodeCache = CODES,
+        compiled_after: int = COMPILED_AFTER_USES,
     ) -> None:
+        """Code with more uses than `compiled_after` becomes Python functions; NEVER_COMPILED
+        leaves all of it to the interpreter."""
         self.journal = journal
         self.block = block
         self.rules = rules
         self.gas_used = 0
         self.blob_gas_used = 0
         self._codes = codes
+        self._compiled_after = compiled_after
 
     def transact(self, transaction: Transaction, sender: bytes) -> EvmReceipt:
         """Its receipt. InvalidTransaction if no block can have it, Excluded if this one cannot."""
@@ -184,6 +188,7 @@ class BlockExecution:
             precompiles=self.rules.precompiles,
             opcodes=self.rules.opcodes,
             codes=self._codes,
+            compiled_after=self._compiled_after,
             has_delegations=self.rules.fork >= Fork.PRAGUE,
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from laneway.evm.execution.block import BlockExecution
+from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt, bloom
 from laneway.evm.execution.system_calls import close_block, open_block
@@ -49,17 +49,14 @@ def replay(
     header = block.header
     journal = StateJournal(view)
     context = context_of(header, rules, chain_id=chain_id, block_hash=block_hash)
-    execution = BlockExecution(journal, context, rules)
+    execution = EvmExecution(journal, context, rules)
     open_block(
         execution,
         parent_hash=header.parent_hash,
         parent_beacon_root=header.parent_beacon_root or bytes(32),
     )
     receipts = tuple(
-        [
-            execution.transact(one, validate(one, rules.fork, chain_id))
-            for one in block.transactions
-        ]
+        [execution.transact(one, validate(one, rules.fork, chain_id)) for one in block.transactions]
     )
     logs = [log for receipt in receipts for log in receipt.logs]
     requests = close_block(execution, block.withdrawals or (), logs)

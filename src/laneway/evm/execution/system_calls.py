@@ -4,7 +4,7 @@ the requests that it hands to the consensus layer."""
 from collections.abc import Iterable
 from hashlib import sha256
 
-from laneway.evm.execution.block import BlockExecution
+from laneway.evm.execution.block import EvmExecution
 from laneway.evm.fork import Fork
 from laneway.evm.header import Withdrawal
 from laneway.evm.keccak import keccak
@@ -41,9 +41,7 @@ class MalformedDeposit(SystemCallFailed):
     """A log of the deposit contract that no deposit contract makes."""
 
 
-def open_block(
-    execution: BlockExecution, *, parent_hash: bytes, parent_beacon_root: bytes
-) -> None:
+def open_block(execution: EvmExecution, *, parent_hash: bytes, parent_beacon_root: bytes) -> None:
     """Keep the parent's hashes where contracts read them. A missing contract keeps nothing."""
     call_system(execution, BEACON_ROOTS, parent_beacon_root)
     if execution.rules.fork >= Fork.PRAGUE:
@@ -51,7 +49,7 @@ def open_block(
 
 
 def close_block(
-    execution: BlockExecution,
+    execution: EvmExecution,
     withdrawals: Iterable[Withdrawal],
     logs: Iterable[EvmLog],
     *,
@@ -64,7 +62,8 @@ def close_block(
     if execution.rules.fork < Fork.PRAGUE:
         return ()
     found = (
-        DEPOSIT_REQUEST + b"".join([deposit(log.data) for log in logs if is_deposit(log, deposits)]),
+        DEPOSIT_REQUEST
+        + b"".join([deposit(log.data) for log in logs if is_deposit(log, deposits)]),
         WITHDRAWAL_REQUEST + asked(execution, WITHDRAWAL_REQUESTS),
         CONSOLIDATION_REQUEST + asked(execution, CONSOLIDATION_REQUESTS),
     )
@@ -76,7 +75,7 @@ def requests_hash(requests: Iterable[bytes]) -> bytes:
     return sha256(b"".join([sha256(request).digest() for request in requests])).digest()
 
 
-def asked(execution: BlockExecution, address: bytes) -> bytes:
+def asked(execution: EvmExecution, address: bytes) -> bytes:
     """What a contract that must be there answers at the end of a block."""
     frame = call_system(execution, address, b"")
     if frame is None or not frame.is_good():
@@ -84,7 +83,7 @@ def asked(execution: BlockExecution, address: bytes) -> bytes:
     return frame.output
 
 
-def call_system(execution: BlockExecution, address: bytes, data: bytes) -> CallFrame | None:
+def call_system(execution: EvmExecution, address: bytes, data: bytes) -> CallFrame | None:
     """Call a system contract for nobody's gas; None if it has no code."""
     if not execution.journal.code(address):
         return None

@@ -1,6 +1,7 @@
 """Frames on a stack of their own: how each begins, what its end keeps or takes back, and what its
 caller is given. No call of the EVM is a call of Python, so depth costs memory alone."""
 
+from laneway.evm.compiled.program import run_compiled
 from laneway.evm.limits import CODE_BYTES_MAX
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import (
@@ -28,6 +29,8 @@ def execute(frame: CallFrame) -> None:
         try:
             if frame.precompile is not None:
                 run_precompile(frame)
+            elif frame.code.uses > frame.context.compiled_after:
+                run_compiled(frame)
             else:
                 run(frame)
         except Halt as halt:

@@ -34,5 +34,7 @@ class TransactionContext(Struct, frozen=True, kw_only=True):
     precompiles: Mapping[bytes, Precompile]
     opcodes: OpcodeTable
     codes: CodeCache
+    compiled_after: int
+    """Code with more uses than this runs as compiled functions."""
     has_delegations: bool
     """Whether an account can run another one's code (EIP-7702)."""

@@ -1,4 +1,4 @@
-"""Why a frame ends with all of its gas and all of its changes taken. They never leave the machine."""
+"""Why a frame loses all of its gas and of what it changed. They never leave the machine."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""0x50s: memory, storage and gas. The stack and jumps are the loop's own (machine/run.py)."""
+"""0x50s: memory, storage, gas and position. Jumps are the loop's own (machine/run.py)."""
 
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import OutOfGas, WriteInStaticCall
@@ -15,6 +15,14 @@ STORE_GAS = 2_900
 CLEARED_REFUND = 4_800
 """EIP-3529."""
 CALL_STIPEND = 2_300
+
+
+def pop(stack: list[int]) -> None:
+    stack.pop()
+
+
+def pc(frame: CallFrame) -> None:
+    frame.stack.append(frame.pc)
 
 
 def mload(frame: CallFrame) -> None:
@@ -55,7 +63,7 @@ def sstore(frame: CallFrame) -> None:
     if frame.is_static:
         raise WriteInStaticCall
     if frame.gas <= CALL_STIPEND:
-        # EIP-2200: whoever is called with the stipend alone writes nothing.
+        # EIP-2200: a call that has the stipend alone writes nothing.
         raise OutOfGas
     storage, journal = frame.own_storage(), frame.context.journal
     key, value = frame.stack.pop(), frame.stack.pop()

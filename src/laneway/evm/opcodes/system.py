@@ -39,7 +39,7 @@ def revert(frame: CallFrame) -> bool:
     return return_(frame)
 
 
-def invalid(frame: CallFrame) -> bool:
+def invalid(frame: CallFrame) -> bool:  # noqa: ARG001
     raise InvalidOpcode
 
 

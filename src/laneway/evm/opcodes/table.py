@@ -17,6 +17,7 @@ from laneway.evm.opcodes import (
     system,
 )
 
+
 def _numbered(first: int, *opcodes: Opcode) -> dict[int, Opcode]:
     return {first + index: opcode for index, opcode in enumerate(opcodes)}
 
@@ -83,7 +84,7 @@ CANCUN: dict[int, Opcode] = {
     ),
     **_numbered(
         0x50,
-        Opcode("POP", 1, 0, 2),
+        Opcode("POP", 1, 0, 2, plain=memory.pop),
         Opcode("MLOAD", 1, 1, 3, framed=memory.mload),
         Opcode("MSTORE", 2, 0, 3, framed=memory.mstore),
         Opcode("MSTORE8", 2, 0, 3, framed=memory.mstore8),
@@ -91,8 +92,7 @@ CANCUN: dict[int, Opcode] = {
         Opcode("SSTORE", 2, 0, 0, framed=memory.sstore),
         Opcode("JUMP", 1, 0, 8),
         Opcode("JUMPI", 2, 0, 10),
-        Opcode("PC", 0, 1, 2),
-        *_asks(2, MSIZE=memory.msize, GAS=memory.gas),
+        *_asks(2, PC=memory.pc, MSIZE=memory.msize, GAS=memory.gas),
         Opcode("JUMPDEST", 0, 0, 1),
         Opcode("TLOAD", 1, 1, 100, framed=memory.tload),
         Opcode("TSTORE", 2, 0, 100, framed=memory.tstore),
@@ -103,7 +103,8 @@ CANCUN: dict[int, Opcode] = {
     **_numbered(0x80, *(Opcode(f"DUP{at}", at, at + 1, 3) for at in range(1, 17))),
     **_numbered(0x90, *(Opcode(f"SWAP{at}", at + 1, at + 1, 3) for at in range(1, 17))),
     **_numbered(
-        0xA0, *(Opcode(f"LOG{count}", count + 2, 0, 375, framed=logs.log(count)) for count in range(5))
+        0xA0,
+        *(Opcode(f"LOG{count}", count + 2, 0, 375, framed=logs.log(count)) for count in range(5)),
     ),
     **_numbered(
         0xF0,

@@ -1,12 +1,15 @@
-"""Whether a rollup's builder has lacked what is final for longer than reading it takes.
+"""Whether a rollup's builder has lacked what is final for longer than reading it takes, and whether
+this machine's clock is off.
 
-A lane without transactions orders nothing of its builder, so nobody else would notice.
+A lane without transactions orders nothing of its builder and does not look at its chain, so nobody
+else would notice.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
-from laneway.core.errors import LanewayError
+from laneway.core.errors import ChainError, LanewayError
+from laneway.core.jam import SlotClock
 from laneway.kinds.limits import BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX
 from laneway.lanes.bundle.rows import Tip
 from laneway.ports import RollupReads
@@ -16,12 +19,28 @@ NO_TIP = Tip(0)
 REMEDY = "; see its nodes, and the lines of `laneway.builder` in the log"
 
 
+def skewed(skew_ms: int | None, most_ms: int) -> str:
+    """That this machine's clock is off by more than a lane submits with; empty if it is not, or the
+    chain has no calendar."""
+    if skew_ms is None or abs(skew_ms) <= most_ms:
+        return ""
+    return f"the clock is off by {skew_ms} ms: nothing is submitted; set this machine's clock"
+
+
 class BuilderWatch:
     """Asks a builder once in each slot, and remembers since when something is missing."""
 
     def __init__(
-        self, reads: RollupReads, slot_ms: int, steady_ms: Callable[[], int | float]
+        self,
+        reads: RollupReads,
+        slot_ms: int,
+        steady_ms: Callable[[], int | float],
+        clock: Callable[[], Awaitable[SlotClock]] | None = None,
     ) -> None:
+        """`clock`: that of the chain; None: it is not asked for."""
+        self._clock = clock
+        self.skew_ms: int | None = None
+        """How far this machine's clock is off, when the chain was asked last; None: not known."""
         self._reads = reads
         self._slot_s = slot_ms / 1_000
         self._steady_ms = steady_ms
@@ -49,6 +68,11 @@ class BuilderWatch:
             self._since_ms = None
         elif self._since_ms is None:
             self._since_ms = self._steady_ms()
+        if self._clock is not None:
+            try:
+                self.skew_ms = (await self._clock()).skew_ms
+            except ChainError:
+                self.skew_ms = None
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._watch())

@@ -53,7 +53,7 @@ from laneway.kinds.rollup.devnet import (
     embedded_authorizer,
     open_devnet,
 )
-from laneway.kinds.rollup.lagging import BuilderWatch
+from laneway.kinds.rollup.lagging import BuilderWatch, skewed
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import (
     BundleSection,
@@ -315,7 +315,7 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
             chain,
             reads,
             builder.domain.chain,
-            watch=BuilderWatch(reads, settings.slot_ms, self._clock.monotonic_ms),
+            watch=BuilderWatch(reads, settings.slot_ms, self._clock.monotonic_ms, chain.clock),
         )
         self.chains[lane] = chain
         return self.enter(lane, configured, (section.name, str(section.service)))
@@ -353,9 +353,8 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
             return Check(name, False, f"{problem}; name nodes of its chain, or another database")
         if unwell := rollup.unwell(lane):
             return Check(name, False, unwell)
-        skew_ms = clock.skew_ms
-        if skew_ms is not None and abs(skew_ms) > rollup.settings.clock_skew_ms_max:
-            return Check(name, False, f"this clock and the chain's are {skew_ms} ms apart")
+        if problem := skewed(clock.skew_ms, rollup.settings.clock_skew_ms_max):
+            return Check(name, False, problem)
         return Check(name, True, f"at slot {head.best.slot}")
 
     def lines(self, server: str) -> list[str]:

@@ -18,10 +18,9 @@ from laneway.kinds.common.views import (
 )
 from laneway.kinds.outlook import joined, outlook_of
 from laneway.kinds.rollup.bundles import EMPTY, jam_block, named, picture_of
-from laneway.kinds.rollup.lagging import BuilderWatch
+from laneway.kinds.rollup.lagging import BuilderWatch, skewed
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.lane import BundleLane, decode_history
-from laneway.lanes.bundle.packages import is_skewed
 from laneway.lanes.bundle.rows import BundleHead, History
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import Sight, read_head
@@ -84,6 +83,13 @@ class ConfiguredRollup(Struct, frozen=True):
 
     def lag(self) -> str:
         return "" if self.watch is None else self.watch.problem()
+
+    def skew(self, known_ms: int | None = None) -> str:
+        """That this machine's clock is off, also while its lane does not look at its chain; what
+        the lane knew then may be of long ago."""
+        fresh_ms = None if self.watch is None else self.watch.skew_ms
+        skew_ms = known_ms if fresh_ms is None else fresh_ms
+        return skewed(skew_ms, self.settings.clock_skew_ms_max)
 
     def why_closed(self) -> str:
         """For views beside which the nodes in trouble are named; empty if it is served."""
@@ -166,13 +172,12 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
 
     def health(self, view: LaneView) -> LaneHealth:
         head, lane = read_head(view.head.state), self.held(view.tail.lane)
-        problems = halts(self.state(view))
-        if lane is not None and is_skewed(lane):
-            problems.append(f"the clock is off by {skew_of(head)} ms: nothing is submitted")
+        problems, place = halts(self.state(view)), self.account(view.tail.lane)
+        if place is not None and (off := place.skew(None if lane is None else skew_of(head))):
+            problems.append(off)
         problems += [one for one in (show.unseen(head), show.unheard(head)) if one]
         if head.drops:
             problems.append(f"{head.drops} blocks were dropped since one was accumulated")
-        place = self.account(view.tail.lane)
         unwell = show.stuck(head) if place is None else place.unwell(head)
         if unwell not in ("", *problems) and head.mode != "halted":  # The state says the same.
             problems.append(unwell)
@@ -240,7 +245,10 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
             settings,
             rollup=self.rollup(view),
             chain=None if chain is None else octets(chain),
-            waits=show.unseen(head) or place.lag() or self._waits(place, head, lane),
+            waits=show.unseen(head)
+            or place.lag()
+            or self._waits(place, head, lane)
+            or place.skew(),
             best=None if head.best is None else jam_block(head.best),
             final=None if head.finalised is None else jam_block(head.finalised),
             clock=clock_of(head, settings),

@@ -285,16 +285,17 @@ def is_verdict(judged: JudgedTransaction) -> bool:
 
 def judge_not_built(draft: DecisionDraft, event: BlockNotBuilt) -> None:
     """What the order itself is at fault for is ordered with less in it, down to the transaction
-    that no block can be built with. For anything else the builder is asked again."""
-    lane = draft.lane
-    slot = awaited(lane, event.slot, event.order)
+    that no block can be built with. Anything else is asked for again, and so is one alone that an
+    operator can help with."""
+    lane, slot = draft.lane, awaited(draft.lane, event.slot, event.order)
     if slot is None:
         return
-    if not event.final:
-        helps = slot.helps + 1 if event.needs_help else 0
-        delay(draft, slot, event.reason, helps=helps)
-        if helps >= HELP_TRIES_MAX:
-            halt(draft, event.reason)
+    if not event.final or (event.needs_help and slot.count == 1):
+        alone = f"no block can be built with {lane.members[slot.id][0].intent}: "
+        reason = alone + event.reason if event.final else event.reason
+        delay(draft, slot, reason, helps=slot.helps + 1 if event.needs_help else 0)
+        if lane.slots[slot.id].helps >= HELP_TRIES_MAX:
+            halt(draft, reason)
     elif slot.count > 1:
         shrink(draft, slot, event.reason)
     elif lane.head.faults + 1 < FAULTS_MAX:

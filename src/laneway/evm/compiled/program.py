@@ -1,0 +1,62 @@
+"""Code with the functions that its traces are compiled to, each when it is first reached."""
+
+from collections.abc import Callable
+from typing import Any
+
+from laneway.evm.compiled.trace import INTERPRET, function_text
+from laneway.evm.limits import COMPILED_BYTES_MIN, COMPILED_BYTES_PER_CODE_BYTE
+from laneway.evm.machine.code import EvmCode
+from laneway.evm.machine.frame import CallFrame
+from laneway.evm.machine.halts import InvalidJump, OutOfGas
+from laneway.evm.machine.instructions import OpcodeTable
+from laneway.evm.machine.run import run
+
+TraceFunction = Callable[[CallFrame, list[int]], int]
+
+
+class CompiledCode:
+    __slots__ = ("_bytes_left", "_code", "_names", "functions", "table")
+
+    def __init__(self, code: EvmCode, table: OpcodeTable) -> None:
+        self._code = code
+        self.table = table
+        self.functions: dict[int, TraceFunction] = {}
+        """By the position where each begins."""
+        self._bytes_left = COMPILED_BYTES_MIN + COMPILED_BYTES_PER_CODE_BYTE * len(code.raw)
+        self._names: dict[str, Any] = {
+            "OutOfGas": OutOfGas,
+            "InvalidJump": InvalidJump,
+            "from_bytes": int.from_bytes,
+            "plain": table.plain,
+            "framed": table.framed,
+            "destinations": code.destinations,
+        }
+
+    def function(self, pc: int) -> TraceFunction | None:
+        """None if the code has as much text as it may have."""
+        if self._bytes_left <= 0:
+            return None
+        text = function_text(self._code, self.table, pc)
+        self._bytes_left -= len(text)
+        exec(compile(text, f"<evm code at {pc}>", "exec"), self._names)
+        made: TraceFunction = self._names.pop(f"at_{pc}")
+        self.functions[pc] = made
+        return made
+
+
+def run_compiled(frame: CallFrame) -> None:
+    """As `run`, which it leaves the frame to where a trace cannot go on."""
+    table = frame.context.opcodes
+    program = frame.code.compiled
+    if program is None or program.table is not table:
+        program = frame.code.compiled = CompiledCode(frame.code, table)
+    functions, stack, pc = program.functions, frame.stack, frame.pc
+    while pc >= 0:
+        function = functions.get(pc) or program.function(pc)
+        if function is None:
+            frame.pc = pc
+            pc = INTERPRET
+        else:
+            pc = function(frame, stack)
+    if pc == INTERPRET:
+        run(frame)

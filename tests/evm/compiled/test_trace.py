@@ -1,0 +1,160 @@
+"""Functions of traces, each against the interpreter: the same end, gas, stack, memory and state."""
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests.evm.scene import CONTRACT, OTHER, Scene, assemble
+
+from laneway.evm.compiled import trace
+from laneway.evm.compiled.trace import function_text
+from laneway.evm.fork import Fork
+from laneway.evm.limits import NEVER_COMPILED
+from laneway.evm.machine.code import EvmCode
+from laneway.evm.machine.frame import CallFrame
+from laneway.evm.opcodes.table import opcode_table
+
+TO = "0x" + OTHER.hex()
+
+
+def outcome(code: bytes, compiled_after: int, gas: int, **fields: Any) -> tuple[object, ...]:
+    scene = Scene()
+    scene.put(CONTRACT, nonce=1, balance_wei=9, storage={0: 1})
+    scene.put(OTHER, "0 CALLDATALOAD 0 MSTORE 32 0 RETURN", balance_wei=5)
+    context = scene.context(compiled_after=compiled_after)
+    frame = scene.run(code, gas=gas, context=context, data=b"\x05" * 40, value_wei=3, **fields)
+    return (*ended(frame), scene.journal.logs, scene.journal.refund, scene.journal.write_set())
+
+
+def ended(frame: CallFrame) -> tuple[object, ...]:
+    reason = frame.halt.reason if frame.halt is not None else ""
+    memory = frame.memory if frame.halt is None else b""
+    return reason, frame.is_reverted, frame.gas, frame.output, bytes(memory), frame.returned
+
+
+def same(code: str | bytes, *, gas: int = 200_000, **fields: Any) -> tuple[object, ...]:
+    raw = assemble(code) if isinstance(code, str) else code
+    interpreted = outcome(raw, NEVER_COMPILED, gas, **fields)
+    assert outcome(raw, 0, gas, **fields) == interpreted
+    return interpreted
+
+
+STORED = " 0 MSTORE 32 0 RETURN"
+LOOP = "5 JUMPDEST 1 SWAP1 SUB DUP1 2 JUMPI 77"
+CODES = [
+    "STOP",
+    "1 2 ADD" + STORED,
+    "CALLER 7 MUL 3 SWAP1 SDIV 5 SIGNEXTEND" + STORED,
+    "CALLDATASIZE 3 BYTE 4 ADDMOD" + STORED,
+    "1 2 3 MULMOD POP CALLVALUE CALLVALUE LT ISZERO ISZERO" + STORED,
+    LOOP + STORED,
+    LOOP.replace("DUP1 2", "DUP1 DUP1 POP 2") + STORED,
+    "33 CALLDATALOAD" + STORED,
+    "CALLDATASIZE CALLDATALOAD" + STORED,
+    "7 40 MSTORE CALLDATASIZE MLOAD 3 MSTORE8 2 1 0 MCOPY MSIZE" + STORED,
+    "CALLVALUE CALLVALUE MSTORE CALLVALUE MLOAD" + STORED,
+    "64 0 KECCAK256" + STORED,
+    "0 SLOAD 1 SLOAD ADD 5 0 SSTORE 0 SLOAD" + STORED,
+    "0 0 SSTORE GAS 0 SSTORE GAS" + STORED,
+    "9 1 TSTORE 1 TLOAD" + STORED,
+    "7 0 MSTORE 1 2 32 0 LOG2 GAS" + STORED,
+    f"32 0 32 0 0 {TO} 50000 CALL RETURNDATASIZE 32 0 0 RETURNDATACOPY" + STORED,
+    f"32 0 32 0 99 {TO} 50000 CALL" + STORED,
+    f"0 0 0 0 {TO} 50000 DELEGATECALL 1 RETURNDATASIZE 0 RETURNDATACOPY",
+    "0x00 0 MSTORE8 1 0 3 CREATE" + STORED,
+    "PC ADDRESS ORIGIN CALLER CALLVALUE MSIZE RETURNDATASIZE XOR XOR XOR XOR XOR XOR" + STORED,
+    f"{TO} SELFDESTRUCT",
+    "0 0 REVERT",
+    "INVALID",
+    "raw:0c",
+    "POP",
+    "1 ADD",
+    "1 SWAP1",
+    "JUMPDEST PUSH0 PUSH0 JUMP",
+    "3 JUMP STOP",
+    "CALLDATASIZE JUMP",
+    "CALLVALUE 3 ADD JUMP INVALID JUMPDEST 4" + STORED,
+    "CALLVALUE 4 ADD JUMP INVALID JUMPDEST 4" + STORED,
+    "1 200 JUMPI",
+    "CALLVALUE 200 JUMPI",
+    "MSIZE 200 JUMPI 5" + STORED,
+    "MSIZE CALLVALUE JUMPI 5" + STORED,
+    "CALLVALUE CALLDATASIZE JUMPI 5" + STORED,
+    "CALLVALUE CALLVALUE 8 ADD JUMPI INVALID STOP STOP STOP JUMPDEST 4" + STORED,
+    "CALLVALUE ISZERO 9 JUMPI 8" + STORED,
+    # Of two ways, the one that reverts at once is left.
+    "CALLVALUE 9 JUMPI PUSH0 PUSH0 REVERT STOP STOP JUMPDEST 4" + STORED,
+    "CALLVALUE 7 JUMPI PUSH0 PUSH0 REVERT JUMPDEST 4" + STORED,
+    "MSIZE 7 JUMPI PUSH0 PUSH0 REVERT JUMPDEST 4" + STORED,
+    "CALLVALUE 99 JUMPI PUSH0 PUSH0 REVERT JUMPDEST 4" + STORED,
+    # A function that is called from two places: where it returns to is known in each.
+    "8 4 12 JUMP STOP JUMPDEST" + STORED + " JUMPDEST SWAP1 JUMP",
+    "1 JUMPDEST 2 MUL DUP1 CALLDATASIZE GT 2 JUMPI" + STORED,
+]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_trace_ends_as_the_interpreter_does(code: str) -> None:
+    same(code)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_trace_runs_out_of_gas_where_the_interpreter_does(code: str) -> None:
+    used = 200_000 - int(str(outcome(assemble(code), NEVER_COMPILED, 200_000)[2]))
+    for gas in range(min(used + 1, 400)):
+        same(code, gas=gas)
+    for less in range(0, 60, 3):
+        same(code, gas=max(0, used - less))
+
+
+@pytest.mark.parametrize("code", ["1 0 SSTORE", "1 0 TSTORE", "0 0 LOG0"])
+def test_nothing_is_written_in_a_static_call(code: str) -> None:
+    assert same(code, is_static=True)[0] == "write protection"
+
+
+SNIPPETS = st.sampled_from(
+    [word for code in CODES for word in code.split() if not word.startswith("raw")]
+)
+
+
+@given(st.lists(SNIPPETS, max_size=40), st.integers(0, 3_000))
+@example(["CALLVALUE"] * 40 + ["POP"] * 41, 3_000)
+def test_any_code_ends_as_in_the_interpreter(words: list[str], gas: int) -> None:
+    same(" ".join(words), gas=gas)
+
+
+@given(st.binary(max_size=60), st.integers(0, 40_000))
+def test_random_bytes_end_as_in_the_interpreter(code: bytes, gas: int) -> None:
+    same(code, gas=gas)
+
+
+def text(code: str, begin: int = 0) -> str:
+    return function_text(EvmCode(assemble(code)), opcode_table(Fork.OSAKA), begin)
+
+
+def test_the_text_is_the_same_each_time() -> None:
+    assert [text(code) for code in CODES[3:]] == [text(code) for code in CODES[3:]]
+
+
+def test_a_return_address_that_is_known_is_no_jump_of_python() -> None:
+    found = text("8 4 12 JUMP STOP JUMPDEST" + STORED + " JUMPDEST SWAP1 JUMP")
+    assert "destinations" not in found
+    assert found.count("return") == 2, "the check of its gas, and its end"
+
+
+def test_a_trace_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "TRACE_OPCODES_MAX", 3)
+    assert text("1 POP 2 POP STOP").endswith("stack.append(2)\n    frame.gas = gas\n    return 5\n")
+    same("1 2 ADD 3 ADD" + STORED)
+    monkeypatch.undo()
+    monkeypatch.setattr(trace, "TRACE_WORDS_MAX", 4)
+    same("1 2 3 4 5 CALLVALUE 200 JUMPI 6 7 ADD POP" + STORED)
+    assert len(text("1 2 3 4 5 MSIZE 9 JUMPI 6 MSIZE 9 JUMPI 7 MSIZE 9 JUMPI")) < 1_200
+
+
+def test_a_stack_that_is_too_short_or_too_high_is_left_to_the_interpreter() -> None:
+    assert same("POP")[0] == "stack underflow"
+    full = "raw:" + "5f" * 1_023
+    assert same(full + " ADDRESS STOP")[0] == ""
+    assert same(full + " ADDRESS ADDRESS STOP")[0] == "stack limit reached 1024"

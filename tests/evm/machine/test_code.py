@@ -1,0 +1,50 @@
+"""Code as the machine reads it."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from laneway.evm.machine.code import CodeCache, EvmCode, jump_destinations, weight
+
+
+def plain_destinations(raw: bytes) -> set[int]:
+    """The rule of the Yellow Paper, one byte after the other."""
+    found, at = set(), 0
+    while at < len(raw):
+        if raw[at] == 0x5B:
+            found.add(at)
+        at += raw[at] - 0x5E if 0x60 <= raw[at] <= 0x7F else 1
+    return found
+
+
+@given(st.lists(st.sampled_from([0x5B, 0x60, 0x61, 0x7F, 0x00, 0x0A, 0x80])).map(bytes))
+def test_a_destination_is_no_operand_of_a_push(raw: bytes) -> None:
+    assert set(jump_destinations(raw)) == plain_destinations(raw)
+
+
+def test_destinations_are_found_when_they_are_first_asked_for() -> None:
+    code = EvmCode(bytes.fromhex("605b5b"))
+    assert list(code.destinations) == list(code.destinations) == [2]
+    assert jump_destinations(b"\x00") == {}
+
+
+def test_a_push_at_the_end_of_the_code_reads_zeros() -> None:
+    code = EvmCode(bytes.fromhex("615b"))
+    assert code.pushes[0] == code.pushes[0] == 0x5B00
+    assert EvmCode(bytes.fromhex("5f")).pushes[0] == 0
+
+
+def test_code_is_analysed_once_while_it_is_kept() -> None:
+    cache = CodeCache(3 * weight(b"\x00"))
+    first = cache.get(b"1", b"\x00")
+    assert cache.get(b"1", b"\x00") is first
+    for name in (b"2", b"3", b"4"):
+        cache.get(name, b"\x00")
+    assert len(cache) == 2, "the half that came first made place"
+    assert cache.get(b"1", b"\x00") is not first
+
+
+def test_one_code_that_is_larger_than_the_cache_is_still_given() -> None:
+    cache = CodeCache(10)
+    assert cache.get(b"1", bytes(100)).raw == bytes(100)
+    assert cache.get(b"2", bytes(100)).raw == bytes(100)
+    assert len(cache) <= 1
