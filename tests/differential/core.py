@@ -10,6 +10,7 @@ from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
+from laneway.evm.limits import NEVER_COMPILED
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.rules import BPO1_BLOBS, BPO2_BLOBS, ForkRules, rules_of
 from laneway.evm.state.changes import ReadSet
@@ -20,7 +21,8 @@ from laneway.evm.transaction import LegacyTransaction
 from laneway.evm.trie.accounts import AccountTrie
 from laneway.evm.validity import validate
 
-ENGINES = ("interpreted", "compiled")
+COMPILED_AFTER = {"interpreted": NEVER_COMPILED, "compiled": 0}
+ENGINES = tuple(COMPILED_AFTER)
 RULES = {
     "Cancun": rules_of(Fork.CANCUN),
     "Prague": rules_of(Fork.PRAGUE),
@@ -83,10 +85,10 @@ class Witness:
 
 def answer(case: Case, engine: str) -> Answer:
     state = state_of(case)
-    results, journal = _executed(case, state)
+    results, journal = _executed(case, state, engine)
     written = journal.write_set()
     broken = []
-    again, replayed = _executed(case, Witness(journal.read_set()))
+    again, replayed = _executed(case, Witness(journal.read_set()), engine)
     if again != results or replayed.write_set() != written:
         broken.append("its read set leads elsewhere")
     root = trie_of(state).updated(written.accounts, written.storage).root()
@@ -99,10 +101,13 @@ def answer(case: Case, engine: str) -> Answer:
     }
 
 
-def _executed(case: Case, view: StateView) -> tuple[list[dict[str, Any]], StateJournal]:
+def _executed(
+    case: Case, view: StateView, engine: str
+) -> tuple[list[dict[str, Any]], StateJournal]:
     rules = RULES[case.fork]
     journal = StateJournal(view)
-    execution = EvmExecution(journal, context_of(case.block, rules), rules)
+    context = context_of(case.block, rules)
+    execution = EvmExecution(journal, context, rules, compiled_after=COMPILED_AFTER[engine])
     results = [_transact(execution, rules, draft.raw(), case.block) for draft in case.drafts]
     return results, journal
 
@@ -139,7 +144,8 @@ def run_code(
         state.put(address, nonce=1, balance_wei=1, code=held, storage={0: 1, 1: 1})
     journal = StateJournal(state)
     rules = RULES[fork]
-    execution = EvmExecution(journal, context_of(PLAIN_BLOCK, rules), rules)
+    context = context_of(PLAIN_BLOCK, rules)
+    execution = EvmExecution(journal, context, rules, compiled_after=COMPILED_AFTER[engine])
     receipt = execution.transact(LegacyTransaction(0, 1, gas, CONTRACT, 0, data), SENDER)
     state.apply(journal.write_set())
     return receipt, state
