@@ -21,7 +21,8 @@ from laneway.evm.transaction import LegacyTransaction
 from laneway.evm.trie.accounts import AccountTrie
 from laneway.evm.validity import validate
 
-ENGINES = ("interpreted", "compiled")
+COMPILED_AFTER = {"interpreted": NEVER_COMPILED, "compiled": 0}
+ENGINES = tuple(COMPILED_AFTER)
 RULES = {
     "Cancun": rules_of(Fork.CANCUN),
     "Prague": rules_of(Fork.PRAGUE),
@@ -105,17 +106,10 @@ def _executed(
 ) -> tuple[list[dict[str, Any]], StateJournal]:
     rules = RULES[case.fork]
     journal = StateJournal(view)
-    execution = execution_on(journal, case.block, rules, engine)
+    context = context_of(case.block, rules)
+    execution = EvmExecution(journal, context, rules, compiled_after=COMPILED_AFTER[engine])
     results = [_transact(execution, rules, draft.raw(), case.block) for draft in case.drafts]
     return results, journal
-
-
-def execution_on(
-    journal: StateJournal, block: CaseBlock, rules: ForkRules, engine: str
-) -> EvmExecution:
-    """With every code compiled at its first use, or none."""
-    after = 0 if engine == "compiled" else NEVER_COMPILED
-    return EvmExecution(journal, context_of(block, rules), rules, compiled_after=after)
 
 
 SENDER, CONTRACT, COINBASE = b"\x11" * 20, b"\x22" * 20, b"\x33" * 20
@@ -150,7 +144,8 @@ def run_code(
         state.put(address, nonce=1, balance_wei=1, code=held, storage={0: 1, 1: 1})
     journal = StateJournal(state)
     rules = RULES[fork]
-    execution = execution_on(journal, PLAIN_BLOCK, rules, engine)
+    context = context_of(PLAIN_BLOCK, rules)
+    execution = EvmExecution(journal, context, rules, compiled_after=COMPILED_AFTER[engine])
     receipt = execution.transact(LegacyTransaction(0, 1, gas, CONTRACT, 0, data), SENDER)
     state.apply(journal.write_set())
     return receipt, state

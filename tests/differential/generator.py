@@ -6,7 +6,7 @@ The same seed is the same case for ever, as long as this package does not change
 from random import Random
 
 from msgspec import structs
-from tests.differential import calls, programs
+from tests.differential import calls, programs, scenarios
 from tests.differential.case import Case, CaseAccount, CaseBlock, Draft
 from tests.differential.drafts import Drafter
 from tests.differential.precompile_inputs import precompiles
@@ -80,7 +80,7 @@ class Maker:
         self._name()
         self._fund()
         self._fill()
-        if rng.random() < 0.004:
+        if rng.random() < 0.008:
             drafts = self._deep_drafts()
         else:
             drafter = Drafter(self.world, self.block, self.accounts, self.secret_of)
@@ -100,6 +100,8 @@ class Maker:
         world.delegated = [self._signer() for _ in range(3)]
         world.contracts = [rng.randbytes(20) for _ in range(rng.randrange(2, 6))]
         world.viewers = [rng.randbytes(20) for _ in range(rng.randrange(3))]
+        world.writers = [rng.randbytes(20) for _ in range(2)]
+        world.mirrors = [rng.randbytes(20)]
         world.libraries = [rng.randbytes(20) for _ in range(2)]
         world.victims = [rng.randbytes(20) for _ in range(rng.choice([0, 3, 6, 9]))]
         world.others = [rng.randbytes(20) for _ in range(3)]
@@ -144,6 +146,10 @@ class Maker:
             world.self_address = address
             made = programs.viewer(world)
             self.accounts[address] = CaseAccount(1, rng.choice([1, ETHER]), made, _storage(rng))
+        for address in world.mirrors:
+            self.accounts[address] = CaseAccount(1, 7, (scenarios.MIRROR,))
+        for address in world.writers:
+            self.accounts[address] = CaseAccount(1, 7, (scenarios.write(world), ("STOP",)))
         for address in world.victims:
             self.accounts[address] = CaseAccount(1, 0, programs.victim(world))
         for address in world.libraries:
@@ -187,7 +193,7 @@ class Maker:
             world.fork = "Prague"
         self.block = structs.replace(self.block, gas_limit=1 << 50, base_fee_wei=7)
         address, sender = world.contracts[0], world.senders[0]
-        program = rng.choice([programs.deep, programs.deep, programs.nest])(world)
+        program = rng.choice([programs.deep, programs.nest])(world)
         self.accounts[address] = CaseAccount(1, 1, program)
         self.accounts[sender] = CaseAccount(0, 1_000_000_000 * ETHER)
         secret = self.secret_of[sender]

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -27,6 +27,7 @@ from tests.differential.reach import Reach
 from tests.differential.shrink import Shrinker
 
 SEEDS = Path(__file__).parent / "seeds.txt"
+BOTH = "both"
 AHEAD = 3
 """Cases under way in the oracle while laneway computes another."""
 STORIES_MAX = 5
@@ -47,6 +48,7 @@ class Runner:
     def __init__(self, options: Namespace, oracle: Eels) -> None:
         self.options = options
         self.oracle = oracle
+        self.engines = core.ENGINES if options.engine == BOTH else (options.engine,)
         self.tally = Tally()
         self.begun_s = monotonic()
         self._said_s = self.begun_s
@@ -92,13 +94,20 @@ class Runner:
             self._sweep(case, theirs)
             return
         begun_s = monotonic()
-        ours = core.answer(case, self.options.engine)
+        found = self._compared(case, theirs)
         tally.core_s += monotonic() - begun_s
-        found = differences(theirs, ours)
         if found:
             self._tell(case, found)
         else:
             self._sweep(case, theirs)
+
+    def _compared(self, case: Case, theirs: Answer) -> list[Difference]:
+        """Where the first engine that differs does so."""
+        for engine in self.engines:
+            found = differences(theirs, core.answer(case, engine))
+            if found:
+                return [structs.replace(one, where=f"{one.where}, {engine}") for one in found]
+        return []
 
     def _sweep(self, case: Case, theirs: Answer) -> None:
         if "/" not in case.name:
@@ -124,9 +133,7 @@ class Runner:
 
             def compared(tried: Case) -> list[Difference]:
                 theirs = oracle.ask(tried.request())
-                if not is_judged(theirs):
-                    return []
-                return differences(theirs, core.answer(tried, self.options.engine))
+                return self._compared(tried, theirs) if is_judged(theirs) else []
 
             def differs(tried: Case) -> bool:
                 return any(one.kind in kinds for one in compared(tried))
@@ -188,7 +195,7 @@ def options() -> Namespace:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=0, help="stop early after so long")
     parser.add_argument("--sweeps", type=int, default=2, help="cases with less gas, after each")
-    parser.add_argument("--engine", choices=core.ENGINES, default=core.ENGINES[0])
+    parser.add_argument("--engine", choices=(BOTH, *core.ENGINES), default=BOTH)
     parser.add_argument("--case", action="append", default=[], help="SEED or SEED/INDEX=GAS")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false")
     parser.add_argument("--no-keep", dest="keep", action="store_false")

@@ -141,8 +141,36 @@ def write(world: World) -> Snippet:
         # This moves nothing, so it is allowed.
         [0, 0, 0, 0, 1, world.address_word(), "GAS", "CALLCODE", "POP"],
     ]
+    if world.writers and rng.random() < 0.35:
+        # By somebody else, who is as static as his caller.
+        writer = int.from_bytes(rng.choice(world.writers), "big")
+        kind = rng.choice(["CALL", "CALLCODE", "DELEGATECALL", "STATICCALL"])
+        value: list[Word] = [0] if kind in ("CALL", "CALLCODE") else []
+        return (0, 0, 0, 0, *value, writer, 60_000, kind, *sink(world))
     return tuple(rng.choice(forbidden))
 
 
-SCENARIOS = (who, who, metered, metered, transient_life, born_and_destroyed, undone, undone,
-             looked_at_after_birth)  # fmt: skip
+MIRROR: Snippet = (
+    *("CALLVALUE", 0, "MSTORE", "CALLER", 32, "MSTORE", "ADDRESS", 64, "MSTORE"),
+    *("SELFBALANCE", 96, "MSTORE", "CALLDATASIZE", 128, "MSTORE", "CODESIZE", 160, "MSTORE"),
+    *("ORIGIN", 192, "MSTORE", 0, "CALLDATALOAD", 224, "MSTORE", 256, 0, "RETURN"),
+)
+
+
+def mirrored(world: World) -> Snippet:
+    """What a callee knows of itself, whatever kind of call it was."""
+    rng = world.rng
+    if not world.mirrors:
+        return who(world)
+    kind = rng.choice(KINDS_OF_CALL)
+    value: list[Word] = [rng.choice([0, 1, 5])] if kind in ("CALL", "CALLCODE") else []
+    mirror = int.from_bytes(rng.choice(world.mirrors), "big")
+    size = rng.choice([256, 256, 100, 0, 300])
+    return (
+        *(size, 32 * rng.randrange(24), rng.choice([0, 5, 40]), 0),
+        *(*value, mirror, 30_000, kind, *sink(world)),
+    )
+
+
+SCENARIOS = (who, mirrored, mirrored, metered, metered, transient_life, born_and_destroyed, undone,
+             undone, looked_at_after_birth)  # fmt: skip

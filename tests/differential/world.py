@@ -62,6 +62,10 @@ class World(Struct):
     contracts: list[bytes] = field(default_factory=list)
     viewers: list[bytes] = field(default_factory=list)
     """Contracts that write nothing, or one thing alone, which a static call may not."""
+    writers: list[bytes] = field(default_factory=list)
+    """Contracts that do one thing that a static call may not, and that is all."""
+    mirrors: list[bytes] = field(default_factory=list)
+    """Contracts that return what they know of themselves."""
     delegated: list[bytes] = field(default_factory=list)
     """Accounts whose code points to another account (EIP-7702)."""
     libraries: list[bytes] = field(default_factory=list)
