@@ -12,11 +12,13 @@ from laneway.core.facts import (
     BlocksSeen,
     Estimated,
     FeesSeen,
+    LogsSeen,
     NodeReceipts,
     NonceClaim,
     NotEstimated,
     ReceiptSeen,
     Reverted,
+    RevertSeen,
     SendAnswer,
 )
 from laneway.core.units import Amount
@@ -87,6 +89,17 @@ class EvmBlobs(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     """Of one unit of blob gas; nothing: twice what the chain asks now."""
 
 
+class EvmWords(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What is kept of an ABI beside calldata, so that it can be shown in words. No node gets it,
+    and it is no part of what the caller wants done."""
+
+    items: tuple[str, ...]
+    """Human-readable signatures: of what is called first, then errors and events."""
+    arguments_at: int = 0
+    """Of a deployment: the byte of `input` where the constructor's arguments begin; 0 where that is
+    not known."""
+
+
 class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """What an account is asked to send once: the payload of its intents. It has no nonce, and of
     the fee only what its caller insists on. Fields are only appended."""
@@ -110,6 +123,8 @@ class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
     blobs: EvmBlobs | None = None
     trace: str = ""
     """A W3C traceparent."""
+    words: EvmWords | None = None
+    """Stored only where there is something to keep (`kinds.evm.request.encoded`)."""
 
 
 class EvmCall(Struct, frozen=True):
@@ -123,6 +138,25 @@ class EvmCall(Struct, frozen=True):
     access_list: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
     delegations: tuple[Delegation, ...] = ()
     blob_hashes: tuple[bytes, ...] = ()
+
+
+class MinedCall(Struct, frozen=True):
+    """A transaction of ours that a block has."""
+
+    hash: bytes
+    call: EvmCall
+    gas: int
+    block: BlockRef
+
+
+class ExplainingChain(Protocol):
+    """A chain that is asked what it did, for people. No lane asks, and nothing that decides."""
+
+    async def logs(self, mined: MinedCall) -> LogsSeen:
+        """What it logged, as one node shows it; ChainError says why no node knows."""
+
+    async def revert(self, mined: MinedCall) -> RevertSeen:
+        """Why it failed, as one node says; ChainError says why no node knows."""
 
 
 class EvmChain(Protocol):

@@ -125,11 +125,19 @@ def location(intent: str) -> str:
 
 
 async def show(call: Call) -> web.Response:
-    """One transaction: where it is, and why."""
+    """One transaction: where it is, and why.
+
+    Of an EVM account's that was mined, nodes are asked briefly for its logs where what is kept of
+    its ABI has events, and for the reason where it reverted; `unexplained` says why they do not
+    know. After a wait only the reason of a revert is asked for.
+    """
     query = call.query(WaitQuery)
     tx = await visible(call)
     if query.wait is not UNSET and not tx.final:
         tx = await waited(call, tx.id, query.timeout)
+    # Those who wait are many, and what went well needs no node's time.
+    if query.wait is UNSET or tx.status == "reverted":
+        tx = await call.desk.explained(tx)
     return reply(tx)
 
 
