@@ -14,7 +14,8 @@ def test_a_text_that_is_json_or_has_a_bracket_is_no_files_name() -> None:
         assert abi_source(text) == text
     for text in ("0x6080", ' {"bytecode": "0x"}'):
         assert code_source(text) == text
-    for other in ([1], {"abi": []}, b"\x60", 5):
+    others: tuple[object, ...] = ([1], {"abi": []}, b"\x60", 5)
+    for other in others:
         assert abi_source(other) is code_source(other) is other
 
 

@@ -12,7 +12,7 @@ from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.facts import BlockRef, LogSeen, LogsSeen, RevertSeen
 from laneway.ports import EvmCall, MinedCall
 
-TRACE, CALL, RECEIPT = "debug_traceTransaction", "eth_call", "eth_getTransactionReceipt"
+TRACE = "debug_traceTransaction"
 BLOCK = BlockRef(9, b"\x09" * 32)
 MINED = MinedCall(b"\x01" * 32, EvmCall(ADDRESS, ADDRESS, 5, b"in"), 60_000, BLOCK)
 HASH = "0x" + "01" * 32
@@ -47,34 +47,37 @@ def asked(question: str, *nodes: Node) -> tuple[Any, list[list[str]]]:
 
 
 def test_logs_are_those_of_the_receipt_in_its_block() -> None:
-    seen, _ = asked("logs", Node(**{RECEIPT: receipt(log(), log("0x", 2))}))
+    seen, _ = asked("logs", Node(eth_getTransactionReceipt=receipt(log(), log("0x", 2))))
     one = LogSeen(b"\x11" * 20, (b"\x22" * 32,), b"\x02")
     assert seen == LogsSeen((one, LogSeen(one.address, one.topics * 2, b"")))
 
 
 @pytest.mark.parametrize("said", [None, receipt(block="0x" + "08" * 32), receipt(log("zz")), 5])
 def test_another_block_and_nonsense_say_nothing(said: object) -> None:
-    seen, _ = asked("logs", Node(**{RECEIPT: said}))
+    seen, _ = asked("logs", Node(eth_getTransactionReceipt=said))
     assert isinstance(seen, ChainUnreadable)
 
 
 def test_logs_are_kept_up_to_a_bound() -> None:
-    many, _ = asked("logs", Node(**{RECEIPT: receipt(*[log()] * (LOGS_COUNT_MAX + 3))}))
+    count = LOGS_COUNT_MAX + 3
+    many, _ = asked("logs", Node(eth_getTransactionReceipt=receipt(*[log()] * count)))
     assert (len(many.logs), many.left_out) == (LOGS_COUNT_MAX, 3)
     long = "0x" + "00" * (LOG_BYTES_MAX // 2)
-    large, _ = asked("logs", Node(**{RECEIPT: receipt(log(long), log(long), log())}))
+    large, _ = asked("logs", Node(eth_getTransactionReceipt=receipt(log(long), log(long), log())))
     assert (len(large.logs), large.left_out) == (1, 2)
 
 
 def test_a_trace_says_why() -> None:
-    node = Node(**{TRACE: {"error": "execution reverted", "output": "0xdead"}})
+    node = Node(debug_traceTransaction={"error": "execution reverted", "output": "0xdead"})
     seen, (methods,) = asked("revert", node)
     assert seen == RevertSeen(b"\xde\xad", "execution reverted", "a trace by a")
     assert methods == [TRACE]
-    halted, _ = asked("revert", Node(**{TRACE: {"error": "out of gas", "output": None}}))
+    halted, _ = asked(
+        "revert", Node(debug_traceTransaction={"error": "out of gas", "output": None})
+    )
     assert halted == RevertSeen(b"", "out of gas", "a trace by a")
     long = {"error": "execution reverted", "output": "0x" + "00" * (OUTPUT_BYTES_MAX + 9)}
-    cut, _ = asked("revert", Node(**{TRACE: long}))
+    cut, _ = asked("revert", Node(debug_traceTransaction=long))
     assert len(cut.output) == OUTPUT_BYTES_MAX
 
 
@@ -91,7 +94,7 @@ def test_without_a_trace_the_call_is_run_again_on_the_state_before_its_block(
         heard.append(params)
         raise No(3, "execution reverted", "0xbeef")
 
-    seen, _ = asked("revert", Node(**{TRACE: traced, CALL: call}))
+    seen, _ = asked("revert", Node(debug_traceTransaction=traced, eth_call=call))
     source = "a call on the state before block 9 by a"
     assert seen == RevertSeen(b"\xbe\xef", "execution reverted", source)
     shape = {
@@ -107,7 +110,7 @@ def test_what_fails_on_the_state_after_its_block_alone_is_said_so() -> None:
             return "0x"
         raise No(-32000, "OutOfGas")
 
-    seen, _ = asked("revert", Node(**{CALL: call}))
+    seen, _ = asked("revert", Node(eth_call=call))
     assert seen == RevertSeen(b"", "OutOfGas", "a call on the state after block 9 by a")
 
 
@@ -120,21 +123,22 @@ def test_what_fails_on_the_state_after_its_block_alone_is_said_so() -> None:
     ],
 )
 def test_a_node_that_cannot_say_it_says_why(said: object, why: str) -> None:
-    seen, _ = asked("revert", Node(**{CALL: said}))
+    seen, _ = asked("revert", Node(eth_call=said))
     assert isinstance(seen, ChainUnreadable)
     with pytest.raises(ChainUnreadable, match=why):
         raise seen
 
 
 def test_the_next_node_is_asked() -> None:
-    pruned, archive = Node(**{CALL: PRUNED}), Node(head=3, **{TRACE: {"error": "x"}})
+    pruned, archive = Node(eth_call=PRUNED), Node(head=3, debug_traceTransaction={"error": "x"})
     seen, (_, methods) = asked("revert", pruned, archive)
     assert (seen.source, methods) == ("a trace by b", [TRACE])
 
 
 def test_a_gateway_that_forbids_traces_is_asked_once() -> None:
     async def story() -> None:
-        node = Node(**{TRACE: Whole(403, b"forbidden"), CALL: No(3, "execution reverted")})
+        failed = No(3, "execution reverted")
+        node = Node(debug_traceTransaction=Whole(403, b"forbidden"), eth_call=failed)
         async with served([node]) as (chain, (stub,)):
             for _ in range(2):
                 assert (await chain.revert(MINED)).message == "execution reverted"
@@ -153,7 +157,9 @@ def test_a_node_that_breaks_off_has_no_answer() -> None:
     seen: list[ChainError] = []
 
     async def story() -> None:
-        async with served([Node(**{TRACE: Drop(), CALL: Drop(), RECEIPT: Drop()})]) as (chain, _):
+        gone = Drop()
+        node = Node(debug_traceTransaction=gone, eth_call=gone, eth_getTransactionReceipt=gone)
+        async with served([node]) as (chain, _):
             for question in (chain.revert, chain.logs):
                 with pytest.raises(ChainError) as lost:
                     await question(MINED)

@@ -25,7 +25,7 @@ def test_letters_of_both_cases_are_a_checksum(written: str) -> None:
         read_address(wrong, "to")
 
 
-@pytest.mark.parametrize("written", ["", "0x1", "0xzz", "12", "0X12", 5, None, "0x12\n"])
+@pytest.mark.parametrize("written", ["", "0x1", "0xzz", "12", "0X12", 5, None, "0x12\n", "0x12 34"])
 def test_bytes_are_0x_and_pairs_of_digits(written: object) -> None:
     with pytest.raises(BadRequest, match="pairs of hexadecimal digits"):
         read_bytes(written, "data")

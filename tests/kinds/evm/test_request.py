@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from laneway.core.errors import BadRequest
 from laneway.core.limits import PAYLOAD_BYTES_MAX
 from laneway.core.units import value
-from laneway.evm.abi.addresses import checksummed
+from laneway.evm.abi.addresses import checksummed, read_address
 from laneway.kinds.evm.request import (
-    address,
     bare,
     decode,
     encode,
@@ -42,11 +41,11 @@ def test_addresses_are_checked_by_their_letters() -> None:
         "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
         "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
     ):
-        assert checksummed(address(said, "to")) == said
-        assert address(said.lower(), "to") == address("0x" + said[2:].upper(), "to")
+        assert checksummed(read_address(said, "to")) == said
+        assert read_address(said.lower(), "to") == read_address("0x" + said[2:].upper(), "to")
         wrong = said[:-1] + said[-1].swapcase() if said[-1].isalpha() else said.replace("B", "b")
         with pytest.raises(BadRequest, match="would be right"):
-            address(wrong, "to")
+            read_address(wrong, "to")
 
 
 @given(st.integers(0, (1 << 256) - 1), st.binary(max_size=64), st.integers(60_000, 1 << 40))

@@ -13,9 +13,7 @@ from msgspec.structs import astuple, replace
 from laneway.core.errors import BadRequest
 from laneway.core.limits import PAYLOAD_BYTES_MAX
 from laneway.core.units import AMOUNT_BITS_MAX, amount, read_wei, value
-from laneway.evm.abi.addresses import checksummed
-from laneway.evm.abi.addresses import read_address as address
-from laneway.evm.abi.addresses import read_bytes as content
+from laneway.evm.abi.addresses import checksummed, read_address, read_bytes
 from laneway.evm.abi.calls import CallInWords, encoded_words
 from laneway.kinds.extras import missing
 from laneway.lanes.eoa.fees import NO_FEE
@@ -43,7 +41,7 @@ def request_of(asked: wire.EvmPayload, trace: str = "", at: str = "payload") -> 
     """BadRequest with the place of what is wrong."""
     input_, words = content_of(asked, at)
     request = EvmRequest(
-        to=None if asked.to is None else address(asked.to, f"{at}.to"),
+        to=None if asked.to is None else read_address(asked.to, f"{at}.to"),
         value_wei=amount(number(asked.value, f"{at}.value")),
         input=input_,
         gas=small(asked.gas, f"{at}.gas"),
@@ -55,7 +53,7 @@ def request_of(asked: wire.EvmPayload, trace: str = "", at: str = "payload") -> 
         else amount(number(asked.max_cost, f"{at}.max_cost")),
         access_list=tuple(
             (
-                address(one.address, f"{at}.access_list[{place}].address"),
+                read_address(one.address, f"{at}.access_list[{place}].address"),
                 tuple(read_octets(key) for key in one.storage_keys),
             )
             for place, one in enumerate(asked.access_list)
@@ -73,7 +71,7 @@ def content_of(asked: wire.EvmPayload, at: str) -> tuple[bytes, EvmWords | None]
     """What the transaction carries, and what shows that in words; calls in words are encoded."""
     said = {name: getattr(asked, name) for name in WORDS}
     if all(one is None for one in said.values()):
-        return content(asked.data, f"{at}.data"), None
+        return read_bytes(asked.data, f"{at}.data"), None
     try:
         made = encoded_words(CallInWords(data=asked.data, creates=asked.to is None, **said))
     except BadRequest as error:
@@ -195,7 +193,7 @@ def authorizations(
     return tuple(
         EvmAuthorization(
             chain_id=number(one.chain_id, f"{at}[{place}].chain_id", NUMBER_BITS),
-            address=address(one.address, f"{at}[{place}].address"),
+            address=read_address(one.address, f"{at}[{place}].address"),
             nonce=number(one.nonce, f"{at}[{place}].nonce", NUMBER_BITS),
             y_parity=one.y_parity,
             r=amount(number(one.r, f"{at}[{place}].r")),
@@ -230,7 +228,7 @@ def blobs_of(asked: wire.EvmBlobs, at: str) -> EvmBlobs:
 
 
 def sized(listed: Sequence[str], length: int, at: str) -> tuple[bytes, ...]:
-    found = tuple(content(one, f"{at}[{place}]") for place, one in enumerate(listed))
+    found = tuple(read_bytes(one, f"{at}[{place}]") for place, one in enumerate(listed))
     for place, one in enumerate(found):
         if len(one) != length:
             raise BadRequest(f"{at}[{place}]", f"{length} bytes, not {len(one)}")
