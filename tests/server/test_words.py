@@ -189,3 +189,17 @@ def test_the_document_has_the_words() -> None:
     assert {"call", "args", "abi", "deploy"} <= schemas["EvmPayload"]["properties"].keys()
     shown = {"call", "contract", "logs", "revert", "unexplained"}
     assert shown <= schemas["EvmTx"]["properties"].keys()
+
+
+def test_waiting_asks_nobody_about_what_went_well(tmp_path: Path) -> None:
+    async def main() -> None:
+        with anvil() as node:
+            async with running(node, tmp_path) as (_, client):
+                call = {"to": TO, "call": "pay()", "abi": ["pay()", "event Paid()"], "gas": 60_000}
+                sent = await posted(client, call)
+                done = await finish(client, node, sent["id"])
+                waited = await client.get(f"/v1/transactions/{sent['id']}?wait=confirmed")
+                assert (done["evm"]["logs"], waited.body["evm"]["logs"]) == (None, None)
+                assert (await shown(client, sent["id"]))["evm"]["logs"] == []
+
+    asyncio.run(main())

@@ -148,7 +148,10 @@ async def visible(call: Call) -> Tx:
 
 
 async def find(call: Call) -> web.Response:
-    """List transactions: of a lane in its order, of a status, or the one with a key or a hash."""
+    """List transactions: of a lane in its order, of a status, or the one with a key or a hash.
+
+    What only a chain can say (`logs`, `revert`) is asked for that one alone.
+    """
     query = call.query(TxQuery)
     lane, key, cursor = given(query.lane), given(query.key), given(query.cursor)
     if lane is not None:
@@ -179,7 +182,7 @@ async def by_name(call: Call, key: str | None, mined: str | None, listing: Listi
             return TxPage([], None)
         found = other if key is None or (found is not None and found.id == other.id) else None
     items = [
-        tx
+        await call.desk.explained(tx)
         for tx in (() if found is None else (found,))
         if listing.may_see(tx.lane)
         and listing.lane in (None, tx.lane)

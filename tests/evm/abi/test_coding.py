@@ -69,6 +69,10 @@ def test_values_are_encoded_as_the_specification_says(
     assert encode(parameters(types), found) == content
 
 
+def test_arguments_keep_their_order() -> None:
+    assert encode(parameters("uint256,uint256"), [1, 2]) == words(1, 2)
+
+
 @pytest.mark.parametrize(
     ("types", "content"),
     [

@@ -58,6 +58,8 @@ def test_an_item_is_written_with_its_names() -> None:
     assert SENT.text() == (
         "event Transfer(address indexed from, address indexed to, uint256 value)"
     )
+    pair = AbiType("tuple", TRANSFER.inputs, (None,))
+    assert parameter_text(AbiParameter(pair, "all")) == "(address to, uint256)[] all"
     assert AbiItem("event", "E", (), True).text() == "event E() anonymous"
     assert AbiItem("constructor", "", (AbiParameter(UINT),)).text() == "constructor(uint256)"
     assert AbiItem("constructor").signature() == "constructor()"

@@ -60,6 +60,10 @@ def test_an_argument_is_read_by_its_type(written: str, given: object, value: obj
     assert value_of(typed(written), given, "args[0]") == value
 
 
+def test_members_are_taken_by_their_names_in_the_order_of_the_tuple() -> None:
+    assert value_of(typed("(uint256 a, uint256 b)"), {"b": 2, "a": 1}, "args[0]") == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("written", "given", "problem"),
     [
