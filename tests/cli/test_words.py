@@ -36,7 +36,7 @@ def facts(terminal: Terminal, intent: str) -> dict[str, str]:
     return dict(line.split(None, 1) for line in re.sub(r"(log|attempt) ", r"\1-", out).splitlines())
 
 
-def test_a_token_is_deployed_and_called_as_the_readme_says(
+def test_a_token_is_deployed_called_and_shown(
     typed: tuple[Terminal, Anvil], artifact: str
 ) -> None:
     terminal, node = typed

@@ -1,9 +1,10 @@
 """What the engine asks of EVM nodes and of those who sign for EVM accounts."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from laneway.core.facts import (
     AccountAtBlock,
@@ -124,7 +125,17 @@ class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
     trace: str = ""
     """A W3C traceparent."""
     words: EvmWords | None = None
-    """Stored only where there is something to keep (`kinds.evm.request.encoded`)."""
+    """Stored only where there are some (`stored_form`)."""
+
+
+PLAIN_FIELDS: Final = EvmRequest.__struct_fields__.index("words")
+"""Fields of a request without words."""
+
+
+def stored_form(request: EvmRequest) -> object:
+    """What is encoded of a request. Without words it has the bytes that it had before there were
+    any: keys stay taken by the same body, and an earlier release reads it."""
+    return astuple(request)[:PLAIN_FIELDS] if request.words is None else request
 
 
 class EvmCall(Struct, frozen=True):

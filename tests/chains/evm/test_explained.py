@@ -167,3 +167,16 @@ def test_a_node_that_breaks_off_has_no_answer() -> None:
 
     run(story)
     assert len(seen) == 2
+
+
+def test_a_node_whose_allowance_lanes_need_is_not_asked() -> None:
+    async def story() -> None:
+        node = Node(debug_traceTransaction={"error": "x"})
+        async with served([node], a={"calls_per_s": 3.0}) as (chain, (stub,)):
+            await chain.account(ADDRESS)
+            for question in (chain.revert, chain.logs):
+                with pytest.raises(ChainError, match="its allowance is left to the lanes"):
+                    await question(MINED)
+            assert TRACE not in [method for method, _ in stub.heard]
+
+    run(story)

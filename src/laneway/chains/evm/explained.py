@@ -14,7 +14,7 @@ from laneway.chains.evm.estimate import is_revert, output_of, shape_of
 from laneway.chains.evm.limits import LOG_BYTES_MAX, LOGS_COUNT_MAX, OUTPUT_BYTES_MAX
 from laneway.chains.evm.nodes import EvmNodes
 from laneway.chains.evm.shapes import read, translated
-from laneway.core.errors import ChainUnreadable
+from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.core.facts import LogSeen, LogsSeen, RevertSeen
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.ports import MinedCall
@@ -23,6 +23,8 @@ from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
 from laneway.wire.rpc_codes import METHOD_NOT_FOUND
 
 TRACE = "debug_traceTransaction"
+QUESTIONS = 3
+"""What a reason may take: a trace, and two calls without one."""
 TRACER = {"tracer": "callTracer", "tracerConfig": {"onlyTopCall": True}, "timeout": "1s"}
 
 
@@ -48,6 +50,7 @@ TRACED = json.Decoder(TraceShape)
 
 async def logs_of(nodes: EvmNodes, mined: MinedCall) -> LogsSeen:
     async def ask(node: EvmEndpoint) -> LogsSeen:
+        check_spared(node, 1)
         (answer,) = await node.ask([RpcCall("eth_getTransactionReceipt", (octets(mined.hash),))])
         receipt = read(node, answer, RECEIPT)
         if receipt is None or receipt.block_hash != octets(mined.block.hash):
@@ -55,6 +58,12 @@ async def logs_of(nodes: EvmNodes, mined: MinedCall) -> LogsSeen:
         return translated(node, lambda: logs_in(receipt.logs))
 
     return await nodes.read(ask, at_head=False)
+
+
+def check_spared(node: EvmEndpoint, calls_count: int) -> None:
+    """ChainUnreachable where a lane may need the node more."""
+    if not node.spares(calls_count):
+        raise ChainUnreachable(node.name, "it rests, or its allowance is left to the lanes")
 
 
 def logs_in(shapes: Sequence[LogShape]) -> LogsSeen:
@@ -74,6 +83,7 @@ async def revert_of(nodes: EvmNodes, mined: MinedCall) -> RevertSeen:
     """ChainError says why no node knows."""
 
     async def ask(node: EvmEndpoint) -> RevertSeen:
+        check_spared(node, QUESTIONS)
         traced = await ask_trace(node, mined) if node.has_traces else None
         return await ask_calls(node, mined) if traced is None else traced
 

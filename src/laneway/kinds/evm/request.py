@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from laneway.core.errors import BadRequest
 from laneway.core.limits import PAYLOAD_BYTES_MAX
@@ -17,7 +17,7 @@ from laneway.evm.abi.addresses import checksummed, read_address, read_bytes
 from laneway.evm.abi.calls import CallInWords, encoded_words
 from laneway.kinds.extras import missing
 from laneway.lanes.eoa.fees import NO_FEE
-from laneway.ports import EvmAuthorization, EvmBlobs, EvmRequest, EvmWords
+from laneway.ports import EvmAuthorization, EvmBlobs, EvmRequest, EvmWords, stored_form
 from laneway.wire import evm as wire
 from laneway.wire.evm_words import AMOUNTS, WORDS, abi_source, code_source
 from laneway.wire.hex import octets, read_octets
@@ -96,20 +96,13 @@ def request_from(options: Mapping[str, Any]) -> EvmRequest:
     return request_of(wire.EvmPayload(**fields), at="request")
 
 
-PLAIN_FIELDS = EvmRequest.__struct_fields__.index("words")
-"""Fields of a request without words about its call."""
-
-
 def bare(request: EvmRequest) -> EvmRequest:
     """What its caller wants done: neither a trace nor an ABI makes it another request."""
     return replace(request, trace="", words=None) if request.trace or request.words else request
 
 
 def encoded(request: EvmRequest) -> bytes:
-    # Without words it has the bytes that it had before there were any: keys stay taken by the same
-    # body, and an earlier release reads it.
-    plain = request.words is None
-    payload: bytes = encode(astuple(request)[:PLAIN_FIELDS] if plain else request)
+    payload: bytes = encode(stored_form(request))
     if len(payload) > PAYLOAD_BYTES_MAX:
         problem = f"{len(payload)} bytes are more than the {PAYLOAD_BYTES_MAX} allowed"
         raise BadRequest("payload", problem)
