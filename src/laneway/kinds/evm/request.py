@@ -69,9 +69,9 @@ def request_of(asked: wire.EvmPayload, trace: str = "", at: str = "payload") -> 
 
 def content_of(asked: wire.EvmPayload, at: str) -> tuple[bytes, EvmWords | None]:
     """What the transaction carries, and what shows that in words; calls in words are encoded."""
-    said = {name: getattr(asked, name) for name in WORDS}
-    if all(one is None for one in said.values()):
+    if asked.call is None and asked.args is None and asked.abi is None and asked.deploy is None:
         return read_bytes(asked.data, f"{at}.data"), None
+    said = {name: getattr(asked, name) for name in WORDS}
     try:
         made = encoded_words(CallInWords(data=asked.data, creates=asked.to is None, **said))
     except BadRequest as error:
