@@ -36,9 +36,7 @@ def facts(terminal: Terminal, intent: str) -> dict[str, str]:
     return dict(line.split(None, 1) for line in re.sub(r"(log|attempt) ", r"\1-", out).splitlines())
 
 
-def test_a_token_is_deployed_called_and_shown(
-    typed: tuple[Terminal, Anvil], artifact: str
-) -> None:
+def test_a_token_is_deployed_called_and_shown(typed: tuple[Terminal, Anvil], artifact: str) -> None:
     terminal, node = typed
     node.say("evm_setIntervalMining", 1)
     wait = ("--wait", "--timeout", "60")
