@@ -6,7 +6,8 @@ import pytest
 
 from laneway.cli.app import run
 
-ADD = "0x6001600201"
+RETURNED = "5f5260205ff3"
+ADD = "0x6001600201" + RETURNED
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -19,16 +20,16 @@ def test_code_is_printed_as_the_functions_that_it_becomes(
 ) -> None:
     text = printed(capsys, ADD)
     assert text.startswith("def at_0(frame, stack):")
-    assert "stack.append(3)" in text
+    assert "\\x03'" in text
     (tmp_path / "hex").write_text(ADD + "\n")
-    (tmp_path / "raw").write_bytes(bytes.fromhex("60ff600201"))
+    (tmp_path / "raw").write_bytes(bytes.fromhex("60fe600201" + RETURNED))
     assert printed(capsys, str(tmp_path / "hex")) == text
-    assert "stack.append(257)" in printed(capsys, str(tmp_path / "raw"))
+    assert "\\x01\\x00'" in printed(capsys, str(tmp_path / "raw"))
 
 
 def test_a_fork_has_its_own_opcodes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "stack.append(255)" in printed(capsys, "60011e")
-    assert "stack.append(255)" not in printed(capsys, "60011e", "--fork", "prague")
+    assert "\\xff'" in printed(capsys, "60011e" + RETURNED)
+    assert "\\xff'" not in printed(capsys, "60011e" + RETURNED, "--fork", "prague")
 
 
 @pytest.mark.parametrize("code", ["nothing-here", "0x123", ""])

@@ -23,7 +23,8 @@ def compile_code(code: str, fork: str) -> None:
     from laneway.evm.compiled.listing import listing
     from laneway.evm.fork import Fork
 
-    say(listing(code_of(code), Fork[fork.upper()]))
+    for line in listing(code_of(code), Fork[fork.upper()]).splitlines():
+        say(line)
 
 
 def code_of(argument: str) -> bytes:
