@@ -62,7 +62,8 @@ class KeptBlocks(BuilderViews[S, B]):
     ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
         """The answer, and the block with its state; None if nothing is in it."""
         if order.parent_root and order.parent_root != parent.sealed.post_root:
-            raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
+            problem = f"block {parent.sealed.number} left another state than is ordered"
+            raise BuildFailed(f"{problem}; {BuildFailed.REMEDY}")
         final = self._snapshots.base.state
         done, judged = executed(self.rollup, self._shelf, order, parent, final)
         return answered(self.rollup, done, judged, parent)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from laneway.builder.jobs import JobThread
 from laneway.builder.limits import CLOSE_S_MAX, LEFT_JOBS_MAX
-from laneway.builder.orders import guarded, noticed
+from laneway.builder.orders import carried_out, guarded, noticed
 from laneway.core.errors import BuildFailed, StoreError, StoreRefused
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class BuilderThread:
 
         def run() -> T:
             loop.call_soon_threadsafe(begun.set)
-            return guarded(job)
+            return carried_out(job)
 
         future = self._begun(run)
         done = asyncio.create_task(self._answer(future))
