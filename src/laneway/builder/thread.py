@@ -20,6 +20,10 @@ from laneway.core.errors import BuildFailed, StoreError, StoreRefused
 T = TypeVar("T")
 
 
+class TooLong(BuildFailed):
+    """A job is not done in its time; it goes on, and nothing is done with what comes of it."""
+
+
 class BuilderThread:
     def __init__(self, s_max: float, left_max: int = LEFT_JOBS_MAX) -> None:
         """`s_max`: how long a job that executes transactions may take. `left_max`: threads that
@@ -95,7 +99,7 @@ class BuilderThread:
         if not finished:
             self._given_up(future, done)
             problem = f"it takes longer than {self._s_max:g} s to execute"
-            raise BuildFailed(problem, final=True)
+            raise TooLong(problem, final=True)
         return done.result()
 
     def _given_up(self, future: Future[Any], done: Task[Any]) -> None:
