@@ -139,6 +139,7 @@ PARTS = [
     story("poisoned", seeds=10, blocks=50),
     story("nodes-dead-at-start", seeds=10, blocks=50),
     story("half-walked", seeds=10, blocks=20),
+    story("ended-by-one", seeds=10, blocks=20),
     story("nothing-left", seeds=5, blocks=100),
     Part("rollup memory", 1, 1, ["tests/scenarios/memory.py", "--blocks", "20000"], tells=True),
     Part(

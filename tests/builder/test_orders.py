@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.builder.stage import build_order
 
 from laneway.builder.limits import ORDERS_KEPT_MAX
-from laneway.builder.orders import Orders, expected, guarded
+from laneway.builder.orders import IF_IT_STAYS, Orders, carried_out, expected, guarded
 from laneway.builder.thread import BuilderThread
 from laneway.core.errors import BadRequest, Bug, BuildFailed, StoreBusy
 from laneway.jam.errors import Unencodable
@@ -258,6 +258,18 @@ def test_a_machine_without_memory_may_carry_out_less_and_refuses_nothing_alone()
     with pytest.raises(BuildFailed, match=r"no memory left for it$") as failed:
         guarded(large, final=False)
     assert (failed.value.final, failed.value.needs_help) == (False, False)
+
+
+def test_what_the_rules_call_passing_says_what_to_do_if_it_stays() -> None:
+    with pytest.raises(BuildFailed) as failed:
+        carried_out(raising(BuildFailed("an oracle is away", needs_help=True)))
+    assert str(failed.value) == f"an oracle is away{IF_IT_STAYS}"
+    assert (failed.value.final, failed.value.needs_help) == (False, True)
+    for error in (BuildFailed("never", final=True), BuildFailed("no disk; wait"), Bug("here")):
+        with pytest.raises(type(error)) as raised:
+            carried_out(raising(error))
+        assert raised.value is error
+    assert carried_out(lambda: 3) == 3
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit()])

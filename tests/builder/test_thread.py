@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from laneway.builder.orders import IF_IT_STAYS
 from laneway.builder.thread import BuilderThread
 from laneway.core.errors import BuildFailed, StoreBusy, StoreRefused
 
@@ -83,6 +84,21 @@ def test_what_the_rules_raise_is_final_and_what_the_file_says_is_not() -> None:
             await thread.do(lambda: 1 // 0)
         failed = await failure(thread.close(busy))
         assert "the disk" in str(failed)
+
+    story(tale)
+
+
+def test_what_the_rules_of_an_order_call_passing_says_what_to_do() -> None:
+    async def tale() -> None:
+        thread = BuilderThread(LONG_S)
+
+        def away() -> None:
+            raise BuildFailed("an oracle is away")
+
+        failed = await failure(thread.in_time(away))
+        assert (str(failed), failed.final) == (f"an oracle is away{IF_IT_STAYS}", False)
+        assert str(await failure(thread.ruled(away))) == "an oracle is away"
+        await thread.close(nothing)
 
     story(tale)
 

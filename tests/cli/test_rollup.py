@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.request import urlopen
@@ -23,6 +23,7 @@ from laneway.kinds.rollup.bundles import shown_of
 from laneway.kinds.rollup.commands import (
     about,
     block_facts,
+    core_ranges,
     drawn,
     numbers,
     tx_facts,
@@ -256,6 +257,21 @@ def test_an_open_block_is_printed_with_its_versions_and_what_they_met(
     assert re.search(r"^  answer +a taken$", out, re.M)
     assert re.search(r"^  seen +dead in slot \d+: anchor_not_recent: not recent$", out, re.M)
     assert re.search(r"^faults +1$", out, re.M)
+
+
+@pytest.mark.parametrize(
+    ("cores", "shown"),
+    [
+        (range(341), "0-340"),
+        ((0,), "0"),
+        ((0, 1), "0, 1"),
+        ((7, 0, 1, 2, 5, 6), "7, 0-2, 5, 6"),
+        ((0, 2, 4), "0, 2, 4"),
+        ((), ""),
+    ],
+)
+def test_many_cores_are_shown_as_ranges(cores: Sequence[int], shown: str) -> None:
+    assert core_ranges(cores) == shown
 
 
 def test_a_status_is_drawn_as_far_as_it_is_known(capsys: pytest.CaptureFixture[str]) -> None:

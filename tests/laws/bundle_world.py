@@ -12,6 +12,7 @@ from laneway.core.jam import PackageKind
 from laneway.lanes.bundle.records import BlockSealed
 from laneway.lanes.bundle.values import (
     BuildBlock,
+    BuildUnanswered,
     BuildVersion,
     LookAtChain,
     NotifyBuilder,
@@ -50,8 +51,15 @@ class World(Stage):
                 return
             self.answer(self.dice.choice(found))
 
+    def take_found(self) -> BuildBlock | None:
+        """The order that was found by a start, if that is the one that is answered next."""
+        found = [one for one in self.out if isinstance(one, BuildBlock)][:1]
+        return self.take(BuildBlock, 1)[0] if found and found[0].is_found else None
+
     def answer(self, kind: Any) -> None:
-        if kind is BuildBlock:
+        if kind is BuildBlock and (found := self.take_found()):
+            self.post(BuildUnanswered(self.now_ms, found.slot, found.order))
+        elif kind is BuildBlock:
             self.not_built() if self.chance(10) else self.build(**self.verdicts())
         elif kind is BuildVersion:
             self.not_made() if self.chance(10) else self.make()

@@ -13,12 +13,15 @@ from tests.kinds.rollup.test_views import teller, view_of
 from tests.lanes.bundle.stage import Stage, queued
 
 import laneway
+from laneway.builder.orders import IF_IT_STAYS, carried_out
 from laneway.builder.shelf import REMEDY
+from laneway.core.errors import BuildFailed
 from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.reason import clip
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.limits import (
     REASON_KEPT_BYTES_MAX,
+    STUCK_TRIES_MIN,
     TROUBLE_BYTES_MAX,
     WAITS_BYTES_MAX,
 )
@@ -93,6 +96,26 @@ def test_the_remedy_of_a_block_that_cannot_be_built_is_shown_everywhere() -> Non
     tx = teller(stage).tx(view, view_of(stage))
     assert tx.reason.endswith(REMEDY)
     assert show.describe(stage.head).reason.endswith(REMEDY)
+
+
+@pytest.mark.parametrize("trouble", ["an oracle is away", LONG])
+def test_what_rules_call_passing_is_shown_everywhere_with_what_to_do(trouble: str) -> None:
+    def away() -> None:
+        raise BuildFailed(trouble)
+
+    with pytest.raises(BuildFailed) as failed:
+        carried_out(away)
+    stage = Stage()
+    (name,) = stage.accept(1)
+    stage.pull()
+    for _ in range(STUCK_TRIES_MIN):
+        stage.tick(60_000)
+        stage.not_built(str(failed.value))
+    view = IntentView(stage.accepted[name], None, open=True)
+    head = show.read_head(stage.head)
+    shown = [teller(stage).tx(view, view_of(stage)).reason, show.describe(stage.head).reason]
+    for reason in (*shown, show.stuck(head)):
+        assert reason.endswith(IF_IT_STAYS)
 
 
 def test_the_remedy_of_a_lane_that_halted_is_shown() -> None:

@@ -1,6 +1,7 @@
 """A ledger whose rules fail for some transfers, as a distribution of its own: a folder with the
 module and its entry point, which deployments have on their import path and this process has not."""
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +14,11 @@ from laneway.rollups.ledger.rules import LedgerRules
 from laneway.rollups.ledger.transfer import TRANSFER
 
 NAME = "poisoned"
-RAISES, LAGS, UNPACKABLE, HANGS = 666_001, 666_002, 666_003, 666_004
+RAISES, LAGS, UNPACKABLE, HANGS, ENDS = 666_001, 666_002, 666_003, 666_004, 666_005
 """Amounts of transfers for which executing a block raises, or takes too long, or for which no work
-package can be made of it, or for which executing a block never ends."""
+package can be made of it, or for which executing a block never ends, or ends the process while a
+file called `SMALL` lies beside this module."""
+SMALL = "the_machine_is_small"
 BUILD_S_MAX = 2.0
 LAG_S = 4.0
 RAISED, LATE = "raised ValueError", "takes longer than 2 s"
@@ -36,6 +39,8 @@ class PoisonedRules(LedgerRules):
             time.sleep(LAG_S)
         if HANGS in amounts:
             Event().wait()
+        if ENDS in amounts and (Path(__file__).parent / SMALL).exists():
+            os._exit(137)
         return super().execute(state, parent, raws, made_ms)
 
     def work(self, state: Any, block: Any) -> Any:

@@ -1,13 +1,15 @@
 """What happens to deployments of a rollup, one function a story. Each is named in `STORIES`."""
 
 import shutil
-from asyncio import sleep
+from asyncio import create_task, sleep
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from time import monotonic
 from typing import Any
 
 from msgspec import Struct, field
 from tests.jip2_relay import Jip2Relay
+from tests.load.served import ServerGone
 from tests.scenarios import nodes, poison
 from tests.scenarios.deployment import Deployment, with_limits
 from tests.scenarios.stage import Stage
@@ -207,6 +209,55 @@ async def poisoned(stage: Stage, blocks: int) -> None:
     await stage.until_blocks(blocks)
 
 
+async def ended_by_one(stage: Stage, blocks: int) -> None:
+    """Executing one transfer ends the process each time, as the kernel does where a machine is too
+    small: the lane halts and names it, and on a larger machine all of them settle."""
+    site = stage.folder / "site"
+    poison.install(site)
+    small = site / poison.SMALL
+    small.touch()
+    environment = with_limits(site, BUILD_S_MAX=poison.BUILD_S_MAX)
+    one = await under_load(stage, environment=environment, kind=poison.NAME)
+    await stage.until_blocks(blocks)
+    caller = stage.crowd.caller([one])
+    paying = create_task(caller.pay(poison.ENDS))
+    for _ in range(ENDS_MAX):
+        if not await started_again(one):
+            break
+    await stage.until_unwell(one, "starts find it begun")
+    await stage.until_unwell(one, "then resume the lane")
+    small.unlink()
+    code, words = await one.command("lane", "resume", "rollup:pay", "--url", one.url)
+    assert code == 0, words
+    await stage.until(paying.done, "the transfer that ended the process")
+    paying.result()
+    await stage.until_blocks(blocks)
+
+
+ENDS_MAX = 40
+"""Starts of a process that is ended by a transfer: three of a block of some, and five of one."""
+ENDED_S_MAX = 20.0
+"""How long a process may live that is to be ended so: the longest pause before a block is begun."""
+
+
+async def started_again(one: Deployment) -> bool:
+    """Start a process again that ends by itself; false if it lives on."""
+    until_s = monotonic() + ENDED_S_MAX
+    while monotonic() < until_s:
+        try:
+            one.check()
+        except ServerGone:
+            await one.kill()
+            while True:
+                try:
+                    await one.start()
+                    return True
+                except ServerGone:
+                    continue
+        await sleep(0.05)
+    return False
+
+
 STORIES = {
     "restored": Story(tell=restored_alone, blocks=12),
     "restored-with-builder": Story(tell=restored_with_builder, blocks=12),
@@ -217,6 +268,7 @@ STORIES = {
     "nothing-left": Story(tell=nothing_left, blocks=60, setup={"packages_kept": 32}),
     **{f"{fault}-node": with_bad_node(fault) for fault in nodes.FAULTS},
     "poisoned": Story(tell=poisoned, blocks=10),
+    "ended-by-one": Story(tell=ended_by_one, blocks=6),
     "half-walked": Story(tell=half_walked, blocks=8, setup={"nodes": 3}),
     "nodes-dead-at-start": Story(tell=all_nodes_dead_at_start, blocks=10, setup={"nodes": 3}),
 }

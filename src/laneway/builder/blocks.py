@@ -5,7 +5,6 @@ after the other; others look at the heads alone, which are replaced when it is d
 """
 
 import logging
-from collections.abc import Sequence
 
 from laneway.builder.execution import answered, executed, replayed
 from laneway.builder.final import final_blocks, is_below
@@ -62,7 +61,8 @@ class KeptBlocks(BuilderViews[S, B]):
     ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
         """The answer, and the block with its state; None if nothing is in it."""
         if order.parent_root and order.parent_root != parent.sealed.post_root:
-            raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
+            problem = f"block {parent.sealed.number} left another state than is ordered"
+            raise BuildFailed(f"{problem}; {BuildFailed.REMEDY}")
         final = self._snapshots.base.state
         done, judged = executed(self.rollup, self._shelf, order, parent, final)
         return answered(self.rollup, done, judged, parent)
@@ -99,21 +99,13 @@ class KeptBlocks(BuilderViews[S, B]):
             self._tip = parent
             self._settle()
 
-    def _remade(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B] | None:
-        """The snapshot of the block with this hash; None if the lowest of these blocks does not
-        stand on anything that is here."""
-        found = self._snapshots.get(parent)
-        if found is not None:
-            return found
-        for payload in below:
-            block, sealed = self._decoded(payload)
-            if self._has(sealed.hash) or is_below(self._shelf, self._snapshots.base.sealed, sealed):
-                continue
-            ground = self._snapshots.get(sealed.parent)
-            if ground is None:
-                return None
-            self._keep_again(replayed(self.rollup, ground, block), payload)
-        return self._snapshots.get(parent)
+    def _missing(self, payload: bytes) -> tuple[B, SealedBlock, Snapshot[S, B] | None] | None:
+        """A block that is not here, and what it stands on, if that is here. None if the block is
+        here, or below what is final."""
+        block, sealed = self._decoded(payload)
+        if self._has(sealed.hash) or is_below(self._shelf, self._snapshots.base.sealed, sealed):
+            return None
+        return block, sealed, self._snapshots.get(sealed.parent)
 
     def _keep_again(self, made: Snapshot[S, B], payload: bytes) -> None:
         """Keep the snapshot of a known block that was executed once more."""
@@ -134,18 +126,18 @@ class KeptBlocks(BuilderViews[S, B]):
             self.pool.removed(hashes)
         self._settle()
 
-    def _caught_up(self, page: Sequence[FoundBlock[B]]) -> None:
-        """Blocks of the chain, each on the one before it."""
-        for found in page:
-            if found.block is not None:
-                base = self._snapshots.base
-                sealed = self.rollup.sealed(found.block)
-                if sealed.parent != base.sealed.hash or sealed.pre_root != base.sealed.post_root:
-                    raise BuildFailed(
-                        other_history(self._shelf.path, base.sealed.number), needs_help=True
-                    )
-                self._snapshots.put(replayed(self.rollup, base, found.block))
-            self._finalise(found.record.block, found.record.package_hash)
+    def _grounded(self, block: B) -> tuple[Snapshot[S, B], SealedBlock]:
+        """The base, on which this block of the chain is the next one."""
+        base, sealed = self._snapshots.base, self.rollup.sealed(block)
+        if sealed.parent != base.sealed.hash or sealed.pre_root != base.sealed.post_root:
+            raise BuildFailed(other_history(self._shelf.path, base.sealed.number), needs_help=True)
+        return base, sealed
+
+    def _caught_up(self, found: FoundBlock[B], made: Snapshot[S, B] | None) -> None:
+        """The next final block of the chain; without its snapshot if that is here."""
+        if made is not None:
+            self._snapshots.put(made)
+        self._finalise(found.record.block, found.record.package_hash)
 
     def _begin(self, found: RecalledState[S, B]) -> None:
         """Go on from a state that is above the base. Open blocks come again with their orders."""
@@ -153,14 +145,6 @@ class KeptBlocks(BuilderViews[S, B]):
             begin(self.rollup, self._shelf, found, keeps_final=True)
             self._snapshots = Snapshots(found.snapshot)
             self._settle()
-
-    def _is_next(self, number: int, found: FoundBlock[B]) -> bool:
-        """Whether this was the next block, and is the base now. An order may have moved the base
-        since it was read, or taken away what was here then."""
-        if self._snapshots.base.sealed.number != number - 1:
-            return False
-        self._caught_up([found])
-        return self._snapshots.base.sealed.number == number
 
     def _apply(self, tell: Tell) -> bool:
         """Carry a notification out. False if a final block is not known here and must be read."""

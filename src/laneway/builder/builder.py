@@ -25,6 +25,7 @@ from laneway.builder.limits import BUILD_S_MAX, CLOSE_S_MAX, FOLLOW_MS_DEFAULT, 
 from laneway.builder.opening import BuilderParts
 from laneway.builder.orders import Orders, guarded
 from laneway.builder.recall import recalled
+from laneway.builder.replays import Replays
 from laneway.builder.shelf import ahead, other_history
 from laneway.builder.snapshots import Snapshot
 from laneway.builder.sync import FinalHead, FoundBlock
@@ -69,6 +70,7 @@ class ChainedBuilder(KeptBlocks[S, B]):
         self._history = PastReader(self.rollup, self._shelf, self._source, self._ruled)
         self._reader = Follower(self._history.read_on, slot_ms, TROUBLE)
         self._orders: Orders[ExecutedBlock] = Orders()
+        self._replays = Replays(self.rollup, thread)
 
     # What a lane orders.
 
@@ -225,8 +227,21 @@ class ChainedBuilder(KeptBlocks[S, B]):
                     number += 1
 
     async def _put_next(self, number: int, found: FoundBlock[B]) -> bool:
+        """Whether this was the next block, and is the base now. An order may have moved the base
+        since it was read, or taken away what was here then."""
         async with self._turn:
-            return await self._ruled(lambda: self._is_next(number, found))
+            if (await self._base()).number != number - 1:
+                return False
+            await self._catch_up_with(found)
+            return (await self._base()).number == number
+
+    async def _catch_up_with(self, found: FoundBlock[B]) -> None:
+        """The next final block. Nothing else changes the base meanwhile: who asks has the turn."""
+        block, made = found.block, None
+        if block is not None:
+            base, sealed = await self._ruled(lambda: self._grounded(block))
+            made = await self._replays.made(base, sealed, block)
+        await self._ruled(lambda: self._caught_up(found, made))
 
     # The states below a block. These wait for the chain.
 
@@ -235,10 +250,10 @@ class ChainedBuilder(KeptBlocks[S, B]):
         to it, or from the chain."""
         if not parent:
             return await self._service_head()
-        found = await self._ruled(lambda: self._remade(parent, below))
+        found = await self._remade(parent, below)
         if found is None:
             await self._sync(await self._source.final())
-            found = await self._ruled(lambda: self._remade(parent, below))
+            found = await self._remade(parent, below)
         if found is None:
             number = self._snapshots.base.sealed.number
             if await self._do(lambda: self._is_final(parent)):
@@ -250,6 +265,27 @@ class ChainedBuilder(KeptBlocks[S, B]):
                 f"{BuildFailed.REMEDY}"
             )
         return found
+
+    async def _remade(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B] | None:
+        """The snapshot of the block with this hash; None if the lowest of these blocks does not
+        stand on anything that is here."""
+        if not await self._do(lambda: self._has(parent)):
+            for payload in below:
+                if not await self._put_again(payload):
+                    return None
+        return await self._do(lambda: self._snapshots.get(parent))
+
+    async def _put_again(self, payload: bytes) -> bool:
+        """Make the snapshot of an open block that is not here; false if it stands on nothing."""
+        missing = await self._ruled(lambda: self._missing(payload))
+        if missing is None:
+            return True
+        block, sealed, ground = missing
+        if ground is None:
+            return False
+        made = await self._replays.made(ground, sealed, block)
+        await self._ruled(lambda: self._keep_again(made, payload))
+        return True
 
     async def _ground(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B]:
         """The snapshot of a parent. That it cannot be had is never the fault of what is ordered on
@@ -288,7 +324,8 @@ class ChainedBuilder(KeptBlocks[S, B]):
     async def _read_all(self, final: FinalHead) -> None:
         base = await self._base()
         async for page in self._source.pages(self.rollup, final, base.number + 1, self._has):
-            await self._ruled(lambda page=page: self._caught_up(page))  # type: ignore[misc]
+            for found in page:
+                await self._catch_up_with(found)
 
     async def _recall(
         self, problem: BuildFailed, final: FinalHead, turn: AbstractAsyncContextManager[None]

@@ -14,10 +14,13 @@ from msgspec.structs import replace
 
 from laneway.builder.limits import ORDERS_KEPT_MAX
 from laneway.core.errors import Bug, BuildFailed, ChainError, LanewayError, StoreError
-from laneway.core.reason import shown_error
+from laneway.core.reason import BEFORE_REMEDY, shown_error
 from laneway.lanes.bundle.values import BuildBlock
 
 T = TypeVar("T")
+
+IF_IT_STAYS = "; if it stays, fix the rollup's rules and start again, or cancel what they mean"
+"""What to do where a rollup's rules say that no block can be built for now."""
 
 LEAVING = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
 """Raised around an await to end a task or the process. Anything else is trouble, also what
@@ -99,6 +102,17 @@ def guarded(job: Callable[[], T], *, final: bool = True) -> T:
     # Nothing is awaited here, so a cancellation, too, is one that the rules raised.
     with expected(final=final, leaving=()):
         return job()
+
+
+def carried_out(job: Callable[[], T]) -> T:
+    """Do a job that is an order itself. What its rules call passing, a BuildFailed that is not
+    final, is asked for again as long as they say so: its reason names what to do."""
+    try:
+        return guarded(job)
+    except BuildFailed as error:
+        if error.final or BEFORE_REMEDY.decode() in str(error):
+            raise
+        raise BuildFailed(f"{error}{IF_IT_STAYS}", needs_help=error.needs_help) from error
 
 
 @contextmanager

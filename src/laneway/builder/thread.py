@@ -14,10 +14,14 @@ from typing import Any, TypeVar
 
 from laneway.builder.jobs import JobThread
 from laneway.builder.limits import CLOSE_S_MAX, LEFT_JOBS_MAX
-from laneway.builder.orders import guarded, noticed
+from laneway.builder.orders import carried_out, guarded, noticed
 from laneway.core.errors import BuildFailed, StoreError, StoreRefused
 
 T = TypeVar("T")
+
+
+class TooLong(BuildFailed):
+    """A job is not done in its time; it goes on, and nothing is done with what comes of it."""
 
 
 class BuilderThread:
@@ -75,7 +79,7 @@ class BuilderThread:
 
         def run() -> T:
             loop.call_soon_threadsafe(begun.set)
-            return guarded(job)
+            return carried_out(job)
 
         future = self._begun(run)
         done = asyncio.create_task(self._answer(future))
@@ -95,7 +99,7 @@ class BuilderThread:
         if not finished:
             self._given_up(future, done)
             problem = f"it takes longer than {self._s_max:g} s to execute"
-            raise BuildFailed(problem, final=True)
+            raise TooLong(problem, final=True)
         return done.result()
 
     def _given_up(self, future: Future[Any], done: Task[Any]) -> None:

@@ -40,6 +40,7 @@ from laneway.lanes.bundle.values import (
     BlockBuilt,
     BlockNotBuilt,
     BlocksNotified,
+    BuildUnanswered,
     ChainLooked,
     JudgedTransaction,
     LookFailed,
@@ -66,6 +67,13 @@ def test_one_effect_alone_is_a_batch_of_one() -> None:
 
 
 # Building.
+
+
+def test_a_block_that_a_start_found_begun_is_answered_with_that_and_not_executed() -> None:
+    stage = Stage()
+    event = stage.perform(replace(block_order(), is_found=True))
+    assert event == BuildUnanswered(event.now_ms, 1, 11)
+    assert stage.builder.under_way_max == 0
 
 
 def test_versions_are_made_at_once_and_answered_together() -> None:

@@ -103,6 +103,7 @@ TOLD: list[tuple[Any, Told]] = [
     (SlotChanged(WON, "won"), []),
     (v.BuildDelayed(3, 9, 1, "no"), []),
     (v.BuildRetried(3, 2), []),
+    (v.StartsCounted(3, 2), []),
     (v.VersionOrdered(3, MAKING), []),
     (v.VersionPutBack(3, 1), []),
     (v.BlockRequeued(3, 2, 9, 1, "so"), []),

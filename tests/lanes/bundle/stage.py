@@ -177,6 +177,12 @@ class Stage:
         self.out = list(resume(self.lane))
         self.owed = [named(effect) for effect in self.out]
 
+    def found(self) -> None:
+        """What a start finds unanswered is counted, and ordered again."""
+        (order,) = self.take(v.BuildBlock)
+        assert order.is_found
+        self.post(v.BuildUnanswered(self.now_ms, order.slot, order.order))
+
     # Callers and operators.
 
     def accept(self, count: int = 1, **fields: Any) -> list[IntentId]:
@@ -510,7 +516,9 @@ def named(effect: Any) -> object:
             return "look"
         case v.SubmitPackage():
             return "submit", effect.package_hash, effect.serial, effect.package
-        case v.BuildBlock() | v.BuildVersion():
+        case v.BuildBlock():
+            return replace(effect, below=(), is_found=False)
+        case v.BuildVersion():
             return replace(effect, below=())  # Fewer, when some of those below are final.
         case _:
             return effect

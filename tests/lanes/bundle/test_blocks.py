@@ -138,6 +138,7 @@ def test_what_is_valid_no_longer_is_dropped_when_its_turn_comes() -> None:
     assert order.expired == (first, last), "the builder says whether a final block has them"
     assert stage.statuses() == ["", "", ""]
     stage.crash()
+    stage.found()
     assert orders(stage) == [order]
     stage.build()
     assert stage.statuses() == ["expired", "", "expired"]
@@ -527,6 +528,7 @@ def test_a_block_is_built_again_after_a_crash_from_the_same_bytes() -> None:
     stage.pull()
     before = orders(stage)
     stage.crash()
+    stage.found()
     assert orders(stage) == before
 
 
@@ -943,6 +945,7 @@ def test_an_order_that_is_repeated_keeps_its_id_and_a_smaller_one_has_another() 
     assert smaller.order == first.order + 1
     assert stage.named(1).wait_reason == "no"
     stage.crash()
+    stage.found()
     assert orders(stage) == [smaller]
 
 

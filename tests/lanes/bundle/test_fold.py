@@ -330,6 +330,18 @@ def test_a_block_that_is_made_smaller_gives_the_rest_back() -> None:
     stage.check_places()
 
 
+def test_starts_are_counted_until_the_builder_answers_or_the_order_is_another() -> None:
+    stage = Stage()
+    stage.accept(2)
+    stage.pull()
+    stage.apply([r.StartsCounted(1, 2)])
+    assert stage.named(1).starts == 2
+    stage.apply([r.BuildDelayed(1, 9, 1, "no")])
+    assert stage.named(1).starts == 0
+    stage.apply([r.StartsCounted(1, 2), r.BlockShrunk(1, 7, stage.lane.members[1][:1], "why")])
+    assert stage.named(1).starts == 0
+
+
 def test_a_clock_that_was_set_back_brings_forward_what_is_waited_for() -> None:
     stage = Stage()
     stage.accept(1)

@@ -10,7 +10,7 @@ from laneway.core.rows import Head, Rows
 from laneway.lanes.bundle import BundleSettings, bundle_kind
 from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.machine import decide, resume
-from laneway.lanes.bundle.records import BlockSealed, VersionSealed
+from laneway.lanes.bundle.records import BlockSealed, StartsCounted, VersionSealed
 from laneway.lanes.common.values import CommandRefused, TimerFired
 
 
@@ -48,6 +48,17 @@ def test_a_look_that_failed_and_a_command_are_events_too() -> None:
 
 def kinds(stage: Stage) -> list[type]:
     return [type(effect) for effect in resume(stage.lane)]
+
+
+def test_a_block_that_a_start_finds_begun_is_ordered_when_that_was_counted() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.crash()
+    assert [one.is_found for one in stage.out if isinstance(one, v.BuildBlock)] == [True]
+    stage.found()
+    assert [one.is_found for one in stage.out if isinstance(one, v.BuildBlock)] == [False]
+    assert stage.told == [StartsCounted(1, 1)]
 
 
 def test_what_a_crash_may_have_lost_is_ordered_again() -> None:

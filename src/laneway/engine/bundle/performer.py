@@ -30,6 +30,7 @@ from laneway.lanes.bundle.values import (
     BlockNotBuilt,
     BlocksNotified,
     BuildBlock,
+    BuildUnanswered,
     BuildVersion,
     ChainLooked,
     Effect,
@@ -130,6 +131,8 @@ class BundlePerformer(BatchPerformer):
                 assert_never(effect)
 
     async def _execute(self, rollup: Rollup, order: BuildBlock) -> Event:
+        if order.is_found:
+            return BuildUnanswered(self._clock.now_ms(), order.slot, order.order)
         async with self._builds:
             return await execute(rollup, order, self._clock, self._build_ms)
 

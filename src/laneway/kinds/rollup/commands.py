@@ -83,6 +83,19 @@ def about(found: wire.RollupStatus) -> Facts:
     ]
 
 
+def core_ranges(cores: Sequence[int]) -> str:
+    """Cores in their order, those that follow one another as a range: a chain may have 341."""
+    runs: list[list[int]] = []
+    for core in cores:
+        if runs and core == runs[-1][-1] + 1:
+            runs[-1].append(core)
+        else:
+            runs.append([core])
+    return ", ".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else joined(", ", *map(str, run)) for run in runs
+    )
+
+
 def drawn(found: wire.RollupStatus) -> Facts:
     """The queue as seed 001 draws it."""
     seen = found.picture
@@ -111,7 +124,7 @@ def numbers(found: wire.RollupStatus) -> Facts:
     return [
         ("pool", waiting + (f", {pool.returned} returned" if pool.returned else "")),
         ("limits", f"{found.max_inflight} in flight, {found.max_queue_depth} queued"),
-        ("cores", ", ".join(map(str, found.cores))),
+        ("cores", core_ranges(found.cores)),
         ("JAM best", found.best and f"slot {found.best.slot}  {found.best.hash}"),
         ("JAM final", found.final and f"slot {found.final.slot}  {found.final.hash}"),
         ("slot", clock and f"{clock.slot_ms} ms"),

@@ -211,6 +211,7 @@ CHANGES: dict[type, tuple[int, str]] = {
     v.VersionOrdered: (logging.DEBUG, "Queue Runner: Dequeued"),
     v.VersionPutBack: (logging.DEBUG, "Queue Runner: Put back, to be built again"),
     v.BuildRetried: (logging.DEBUG, "Queue: Builder asked again"),
+    v.StartsCounted: (logging.WARNING, "Queue: Begun before this start and not answered"),
     v.BlockOnLine: (logging.WARNING, "Queue: Block is final by a package not known here"),
 }
 """What happened to a block beside its status; what is not here is bookkeeping."""
@@ -225,6 +226,8 @@ def changed(record: v.OfSlot, marks: Marks) -> Line | None:
         fields["version"] = slot.winner or slot.version
     if isinstance(record, v.BuildDelayed):
         fields["tries"] = record.tries
+    if isinstance(record, v.StartsCounted):
+        fields["starts"] = record.starts
     if isinstance(record, v.BlockRequeued) and slot is not None:
         fields |= {"nextVersion": slot.version + 1, "faults": record.faults}
     if isinstance(record, v.OverdueCounted):

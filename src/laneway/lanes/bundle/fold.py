@@ -131,9 +131,11 @@ def changed(slot: Slot, record: r.OfSlot) -> Slot:
     match record:
         case r.BuildDelayed(retry_ms=retry_ms, tries=tries, reason=reason, helps=helps):
             late = replace(slot, making=None, retry_ms=retry_ms, wait_reason=reason)
-            return replace(late, tries=tries, helps=helps)
+            return replace(late, tries=tries, helps=helps, starts=0)
         case r.BuildRetried(order=order):
             return replace(slot, retry_ms=None, order=order)
+        case r.StartsCounted(starts=starts):
+            return replace(slot, starts=starts)
         case r.VersionOrdered(making=making):
             return replace(slot, making=making, retry_ms=None)
         case r.VersionPutBack(version=version):
@@ -375,6 +377,7 @@ def shrink(lane: BundleLane, record: r.BlockShrunk) -> Touched:
         size=sum([member.size for member in record.members]),
         retry_ms=None,
         tries=0,
+        starts=0,
         wait_reason=record.reason,
     )
     head.order_next = max(head.order_next, record.order + 1)

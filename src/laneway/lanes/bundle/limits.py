@@ -53,6 +53,10 @@ HELP_TRIES_MAX = 5
 """Times in a row that a builder says it needs an operator before the lane halts: half a minute, in
 which a node may be back that has what is missing."""
 
+STARTS_MAX = 3
+"""Starts in a row that find the same block being executed before it is begun with less in it: a
+process is ended once in a while for any reason, and seldom three times within one block."""
+
 STUCK_TRIES_MIN = 4
 """Times in a row that a builder could not build the block that waits before the lane is called
 unwell: a quarter of a minute, longer than a node's restart takes."""

@@ -42,6 +42,7 @@ from laneway.lanes.bundle.rounds import deadline, drive, look, look_soon
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import describe
 from laneway.lanes.bundle.standing import free_cores
+from laneway.lanes.bundle.starts import judge_unanswered
 from laneway.lanes.bundle.tells import judge_notified, notify_builder_of, notify_user_of
 from laneway.lanes.common.commands import (
     FINAL_ALREADY,
@@ -74,6 +75,8 @@ def decide(lane: BundleLane, event: v.Event) -> Decision:
             judge_block(draft, event)
         case v.BlockNotBuilt():
             judge_not_built(draft, event)
+        case v.BuildUnanswered():
+            judge_unanswered(draft, event)
         case v.VersionsMade(made=made):
             draft.is_wide = True
             judge_made(draft, made)
@@ -109,7 +112,7 @@ def resume(lane: BundleLane) -> tuple[v.Effect, ...]:
     cores = free_cores(lane)
     for slot in lane.in_order():
         if slot.building and slot.retry_ms is None:
-            effects.append(build(lane, slot, lane.intents))
+            effects.append(replace(build(lane, slot, lane.intents), is_found=True))
         if slot.making is not None:
             effects.append(build_version(lane, slot))
         effects += [

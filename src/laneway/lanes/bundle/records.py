@@ -81,6 +81,12 @@ class BuildRetried(BlockRecord, frozen=True):
     """The same as before: what was begun then is not done a second time."""
 
 
+class StartsCounted(BlockRecord, frozen=True):
+    """Starts in a row that found it being executed: this may be what ended the process."""
+
+    starts: int
+
+
 class VersionOrdered(BlockRecord, frozen=True):
     """A version of it is being built."""
 
@@ -368,9 +374,9 @@ class TellsDelayed(LaneRecord, frozen=True):
 
 
 OfSlot: TypeAlias = (
-    BuildDelayed | BuildRetried | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived
-    | BlockHopeless | VersionWon | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded
-    | NumberConfirmed | BlockOnLine | PackageAwaited | AccumulationNotified
+    BuildDelayed | BuildRetried | StartsCounted | VersionOrdered | VersionPutBack | BlockRequeued
+    | BlockRevived | BlockHopeless | VersionWon | WinnerLost | WaitChanged | OverdueCounted
+    | OverdueEnded | NumberConfirmed | BlockOnLine | PackageAwaited | AccumulationNotified
 )  # fmt: skip
 """Records that change one block's own row and nothing else."""
 
@@ -379,11 +385,11 @@ OfVersion: TypeAlias = VersionOffered | VersionAnswered | FactsSeen | FactsTaken
 
 Record: TypeAlias = (
     SlotClaimed | BlockSealed | BlockUnmade | BlockShrunk | BuildDelayed | BuildRetried
-    | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived | BlockHopeless | VersionWon
-    | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded | NumberConfirmed | BlockOnLine
-    | PackageAwaited | AccumulationNotified | LineMoved | SlotNumbered | StatusChanged
+    | StartsCounted | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived | BlockHopeless
+    | VersionWon | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded | NumberConfirmed
+    | BlockOnLine | PackageAwaited | AccumulationNotified | LineMoved | SlotNumbered | StatusChanged
     | VersionSealed | VersionOffered | VersionAnswered | FactsSeen | FactsTakenBack | VersionDied
-    | VersionDiscarded | Counted | BlockDropped | BlockFinalised | ChainSeen | LookBegun
-    | LookEnded | BlockDue | WindowAwaited | TellOwed | TellsBegun | TellsDone | TellsDelayed
-    | ClockSetBack | IntentDropped | ModeChanged | CommandRefused
+    | VersionDiscarded | Counted | BlockDropped | BlockFinalised | ChainSeen | LookBegun | LookEnded
+    | BlockDue | WindowAwaited | TellOwed | TellsBegun | TellsDone | TellsDelayed | ClockSetBack
+    | IntentDropped | ModeChanged | CommandRefused
 )  # fmt: skip

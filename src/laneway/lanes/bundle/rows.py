@@ -240,6 +240,8 @@ class Slot(LaneRow, frozen=True):
     """It is in the final line; None: that is not known, or follows from its versions alone."""
     helps: int = 0
     """How often in a row the builder said that it needs an operator to build it."""
+    starts: int = 0
+    """Starts in a row that found it being executed, and no answer of the builder between them."""
     unnamed_slot: int | None = None
     """It is final by a package that this lane does not know: the timeslot of the newest final block
     when that was seen first, and the service's record had not been read."""

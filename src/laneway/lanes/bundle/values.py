@@ -65,6 +65,14 @@ class BlockNotBuilt(Struct, frozen=True):
     """Time alone does not fix it: the reason says what an operator can do."""
 
 
+class BuildUnanswered(Struct, frozen=True):
+    """The process began, and found this order unanswered."""
+
+    now_ms: int
+    slot: int
+    order: int
+
+
 class VersionBuilt(Struct, frozen=True, kw_only=True):
     """A work package of a block, in the context of now."""
 
@@ -138,8 +146,8 @@ class BlocksNotified(Struct, frozen=True):
 
 
 Event: TypeAlias = (
-    IntentsOffered | BlockBuilt | BlockNotBuilt | VersionsMade | PackagesSubmitted | ChainLooked
-    | LookFailed | HeadChanged | BlocksNotified | TimerFired | CommandReceived
+    IntentsOffered | BlockBuilt | BlockNotBuilt | BuildUnanswered | VersionsMade | PackagesSubmitted
+    | ChainLooked | LookFailed | HeadChanged | BlocksNotified | TimerFired | CommandReceived
 )  # fmt: skip
 
 # Effects.
@@ -167,6 +175,9 @@ class BuildBlock(Struct, frozen=True, kw_only=True):
     known: int = 0
     """The lane itself knows what became of these transactions if they are in blocks up to this
     one; blocks after it may be of others, or of a time that its store forgot."""
+    is_found: bool = False
+    """A start found it unanswered. It is answered with that, and not carried out: the lane counts
+    these starts before it orders it again."""
 
 
 class BuildVersion(Struct, frozen=True, kw_only=True):
