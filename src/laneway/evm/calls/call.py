@@ -2,6 +2,7 @@
 
 from msgspec import Struct, structs
 
+from laneway.evm.abi.reverts import builtin_reason
 from laneway.evm.calls.request import CallRequest, transaction_of
 from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.receipt import EvmReceipt
@@ -104,3 +105,9 @@ def answer_of(receipt: EvmReceipt) -> CallAnswer:
         logs=receipt.logs,
         contract=receipt.contract,
     )
+
+
+def revert_message(output: bytes) -> str:
+    """What nodes answer for a call that reverted with this."""
+    reason = builtin_reason(output)
+    return f"execution reverted: {reason}" if reason else "execution reverted"

@@ -5,10 +5,9 @@ to run it again. The order of the attempts is that of go-ethereum, so that code 
 gas has the same estimate.
 """
 
-from laneway.evm.calls.call import CallAnswer, CallSession
+from laneway.evm.calls.call import CallAnswer, CallSession, revert_message
 from laneway.evm.calls.errors import CallFailed, GasAllowanceExceeded
 from laneway.evm.calls.request import CallRequest
-from laneway.evm.calls.reverts import reason_of
 from laneway.evm.errors import FundsTooLow, GasBelowFloor, IntrinsicGasTooLow
 from laneway.evm.fork import Fork
 from laneway.evm.gas import BASE
@@ -67,7 +66,7 @@ def attempt(session: CallSession, gas: int, *, is_last: bool = False) -> CallAns
     if answer.is_good():
         return answer
     if is_last and answer.is_reverted:
-        raise CallFailed(reason_of(answer.output).message(), answer.output)
+        raise CallFailed(revert_message(answer.output), answer.output)
     if is_last and answer.halt != OutOfGas.reason:
         raise CallFailed(answer.halt)
     return None
