@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene
 
+from laneway.evm.abi.reverts import PANIC
 from laneway.evm.calls.call import call
 from laneway.evm.calls.errors import CallFailed, GasAllowanceExceeded
 from laneway.evm.calls.estimate import estimate
 from laneway.evm.calls.request import CallRequest
-from laneway.evm.calls.reverts import PANIC_SELECTOR
 from laneway.evm.errors import FeeBelowBase, FundsTooLow
 from laneway.evm.fork import Fork
 from laneway.evm.limits import BLOB_GAS, CALL_GAS_MAX, TRANSACTION_GAS_MAX
@@ -86,7 +86,7 @@ def test_a_revert_is_the_reason_whatever_the_gas() -> None:
     scene.put(CONTRACT, "0x4e487b71 224 SHL 0 MSTORE 17 4 MSTORE 36 0 REVERT")
     with pytest.raises(CallFailed, match="arithmetic") as failed:
         estimated(scene)
-    assert failed.value.output == PANIC_SELECTOR + (17).to_bytes(32, "big")
+    assert failed.value.output == PANIC + (17).to_bytes(32, "big")
 
 
 def test_a_halt_is_the_reason_unless_it_is_for_gas() -> None:

@@ -190,6 +190,10 @@ def test_contracts_run_and_their_logs_are_found() -> None:
         assert len(node.say("eth_getLogs", criteria)) == count, criteria
 
 
+PANICS = "0x7f4e487b71" + "00" * 28 + "5f52" + "6011600452" + "60245ffd"
+"""Reverts with Panic(0x11)."""
+
+
 def test_topics_are_filtered_by_their_place() -> None:
     node = Node()
     word = "00" * 31
@@ -210,11 +214,7 @@ def test_topics_are_filtered_by_their_place() -> None:
 
 def test_a_call_says_why_it_failed() -> None:
     node = Node()
-    node.say(
-        "anvil_setCode",
-        REVERTING,
-        "0x" + "7f" + "4e487b71" + "00" * 28 + "5f52" + "6011600452" + "60245ffd",
-    )
+    node.say("anvil_setCode", REVERTING, PANICS)
     for method in ("eth_call", "eth_estimateGas"):
         no = node.refusal(method, {"to": REVERTING, "data": "0x00"})
         assert (no.code, no.message[:30]) == (3, "execution reverted: Panic(0x11")

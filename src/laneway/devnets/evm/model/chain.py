@@ -24,8 +24,8 @@ from laneway.devnets.evm.model.executed import ExecutedWork, executed_genesis
 from laneway.devnets.evm.model.pool import NodePool, PooledTransaction
 from laneway.devnets.evm.model.rules import ANVIL, REASONS, EvmRules, RefusalReason
 from laneway.devnets.evm.model.states import (
-    ChainState,
     EvmAccountState,
+    EvmChainState,
     ExecutedState,
     ValueState,
     first_executed_state,
@@ -83,12 +83,12 @@ class EvmModel:
         """The next block's base fee, once, in place of the computed one."""
         self._sent: dict[bytes, PooledTransaction] = {}
         self._blocks: dict[bytes, EvmBlock] = {}
-        self._states: dict[bytes, ChainState] = {}
+        self._states: dict[bytes, EvmChainState] = {}
         self._receipts: dict[bytes, list[MinedReceipt]] = {}
         self._spent: dict[tuple[bytes, int], dict[bytes, None]] = {}
         self._block_count = 0
         self._preconfirmed: tuple[bytes, ...] = ()
-        state: ChainState
+        state: EvmChainState
         if executes:
             state = first_executed_state(balances)
             first = executed_genesis(state, block_gas_max)

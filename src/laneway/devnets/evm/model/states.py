@@ -22,12 +22,12 @@ class EvmAccountState(Struct, frozen=True, gc=False):
 NOBODY = EvmAccountState()
 
 
-class ChainState(Protocol):
+class EvmChainState(Protocol):
     """A state that never changes: with other accounts it is another one."""
 
     def standing(self, address: bytes) -> EvmAccountState: ...
 
-    def with_standing(self, address: bytes, standing: EvmAccountState) -> "ChainState":
+    def with_standing(self, address: bytes, standing: EvmAccountState) -> "EvmChainState":
         """The state in which an account stands like this, and all else is as it was."""
         ...
 
