@@ -29,9 +29,8 @@ from laneway.wire.rpc_server.methods import RpcRefused
 class Needs(Enum):
     """What a story may need that a world lacks, and why it does."""
 
-    DELEGATIONS = "the model moves value alone: it executes no type 4"
     PROCESS = "the model lives in the test's own process, which cannot be stopped or killed"
-    BLOBS = "the model moves value alone: it executes no type 3"
+    BLOBS = "the model takes no type 3: blobs need proofs that travel beside them"
     SNAPSHOTS = "the model keeps no snapshots: a rollback goes back as well"
     UNLOCKED_KEYS = "the model signs for nobody: it takes signed bytes alone"
     POOL_RACE = "a race in anvil's pool, two of 120 tries: nobody can order it"
@@ -124,7 +123,6 @@ class AnvilWorld(World):
 
 class ModelWorld(World):
     lacks = (
-        Needs.DELEGATIONS,
         Needs.PROCESS,
         Needs.BLOBS,
         Needs.SNAPSHOTS,

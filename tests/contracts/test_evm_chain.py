@@ -481,7 +481,6 @@ def test_a_key_used_elsewhere_moves_the_count(tell: Told) -> None:
     tell(story)
 
 
-@pytest.mark.needs(Needs.DELEGATIONS)
 def test_a_delegation_uses_two_nonces(tell: Told) -> None:
     async def story(world: World) -> None:
         chain = RpcChain([EvmPlace(world.url)], chain_id=CHAIN_ID)

@@ -320,7 +320,6 @@ def test_a_blob_is_taken_and_mined(tell: Told) -> None:
     tell(story)
 
 
-@pytest.mark.needs(Needs.DELEGATIONS)
 def test_anvil_takes_many_of_a_delegated_account(tell: Told) -> None:
     """Geth takes one, and says so in words that only the proxy says here."""
 

@@ -78,3 +78,14 @@ COMPILED_BYTES_PER_CODE_BYTE = 96
 COMPILED_BYTES_MIN = 16_384
 """How much text code is compiled to at most. Contracts of solc take about forty bytes a byte;
 deploying a byte costs 200 gas, which pays for the time that compiling its text takes."""
+
+CALL_GAS_MAX = 50_000_000
+"""A call that no block has takes at most this much, and as much if it names none; as go-ethereum
+has it. At the slowest gas there is it ends within half a minute."""
+
+ACCESS_LIST_ROUNDS_MAX = 16
+"""Each round of making an access list adds to it or is the last. Real code takes two or three; code
+that asks for its gas can take as many as it likes."""
+
+TRACED_STEPS_MAX = 1_000_000
+"""About a gigabyte of values, each with a stack of ten words. Later steps run and are not kept."""

@@ -58,8 +58,12 @@ def validate(transaction: Transaction, fork: Fork, chain_id: int | None = None) 
     return sender(transaction)
 
 
-def check(transaction: Transaction, fork: Fork, chain_id: int | None = None) -> None:
-    """InvalidTransaction unless the fork, and the chain where it is named, allow these fields."""
+def check(
+    transaction: Transaction, fork: Fork, chain_id: int | None = None, *, has_gas_cap: bool = True
+) -> None:
+    """InvalidTransaction unless the fork, and the chain where it is named, allow these fields.
+
+    Without `has_gas_cap` EIP-7825 does not bind: a call that no block has may take more gas."""
     if fork < TYPES_SINCE[transaction.type]:
         raise TypeUnsupported(type=transaction.type, fork=fork.name.capitalize())
     _check_chain(transaction, fork, chain_id)
@@ -75,7 +79,7 @@ def check(transaction: Transaction, fork: Fork, chain_id: int | None = None) -> 
             raise InitcodeTooBig(given=len(transaction.data), bound=INITCODE_BYTES_MAX)
     elif len(transaction.to) != 20:
         raise MalformedField(field="to", problem="an address has 20 bytes")
-    _check_gas(transaction, fork)
+    _check_gas(transaction, fork, has_gas_cap)
 
 
 def _check_chain(transaction: Transaction, fork: Fork, chain_id: int | None) -> None:
@@ -125,9 +129,9 @@ def _check_blobs(transaction: BlobTransaction, fork: Fork) -> None:
             raise BlobHashUnknown(index=index, version=blob_hash[0])
 
 
-def _check_gas(transaction: Transaction, fork: Fork) -> None:
+def _check_gas(transaction: Transaction, fork: Fork, has_gas_cap: bool) -> None:
     gas = transaction.gas_limit
-    if fork >= Fork.OSAKA and gas > TRANSACTION_GAS_MAX:
+    if has_gas_cap and fork >= Fork.OSAKA and gas > TRANSACTION_GAS_MAX:
         raise GasAboveCap(gas=gas, cap=TRANSACTION_GAS_MAX)
     wanted = intrinsic_gas(transaction, fork)
     if gas < wanted:

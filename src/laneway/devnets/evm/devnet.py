@@ -32,14 +32,18 @@ class EvmDevnet(Devnet[EvmHost]):
         chain_id: int = 31_337,
         rules: EvmRules = ANVIL,
         balances: Mapping[bytes, int] | None = None,
+        executes: bool = True,
     ) -> None:
         """`block_ms` 0 mines on every send, None only on command. The first node is at `port`, the
-        others at free ones. Without `balances` the known accounts have some."""
+        others at free ones. Without `balances` the known accounts have some. Contracts run unless
+        it does not `execute`: then transactions move value alone, which is quicker."""
         self.accounts = DEV_ACCOUNTS
         self.chain_id = chain_id
         if balances is None:
             balances = {account.address: BALANCE_WEI_DEV for account in DEV_ACCOUNTS}
-        self.chain = EvmModel(balances, chain_id=chain_id, nodes=nodes, rules=rules)
+        self.chain = EvmModel(
+            balances, chain_id=chain_id, nodes=nodes, rules=rules, executes=executes
+        )
         """Anyone who changes it by hand calls `settle` afterwards."""
         host = EvmHost(self.chain, block_ms=block_ms)
         sockets = [

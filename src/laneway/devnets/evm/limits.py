@@ -9,10 +9,6 @@ BLOCK_GAS_MIN = 5_000
 BASE_FEE_WEI_FIRST = 1_000_000_000
 """EIP-1559's initial base fee, which anvil has as well."""
 
-ELASTICITY = 2
-BASE_FEE_CHANGE_DENOMINATOR = 8
-"""EIP-1559: the target is half a block, and the base fee moves by at most an eighth."""
-
 TIP_WEI_SUGGESTED = 1_000_000_000
 """What anvil answers to eth_maxPriorityFeePerGas on an empty chain."""
 
@@ -57,3 +53,6 @@ BLOCK_MS_MAX = 3_600_000
 
 FEE_HISTORY_BLOCKS_MAX = 1_024
 """As geth bounds it."""
+
+LOGS_COUNT_MAX = 10_000
+"""What providers of real nodes answer to one eth_getLogs."""

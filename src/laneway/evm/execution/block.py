@@ -21,7 +21,7 @@ from laneway.evm.gas import floor_gas, intrinsic_gas
 from laneway.evm.limits import BLOB_GAS, COMPILED_AFTER_USES
 from laneway.evm.machine.calls import execute
 from laneway.evm.machine.code import CodeCache, EvmCode
-from laneway.evm.machine.context import BlockContext, TransactionContext
+from laneway.evm.machine.context import BlockContext, FrameTracer, TransactionContext
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import AddressTaken
 from laneway.evm.machine.targets import CallTarget, delegate_of, delegated_target, target_of
@@ -57,28 +57,48 @@ class EvmExecution:
         compiled_after: int = COMPILED_AFTER_USES,
     ) -> None:
         """Code with more uses than `compiled_after` becomes Python functions; NEVER_COMPILED
-        leaves all of it to the interpreter."""
+        leaves all of it to the interpreter. `tracer` may be set before each transaction."""
         self.journal = journal
         self.block = block
         self.rules = rules
         self.gas_used = 0
         self.blob_gas_used = 0
+        self.tracer: FrameTracer | None = None
         self._codes = codes
         self._compiled_after = compiled_after
 
     def transact(self, transaction: Transaction, sender: bytes) -> EvmReceipt:
         """Its receipt. InvalidTransaction if no block can have it, Excluded if this one cannot."""
         self.check(transaction, sender)
-        try:
-            receipt = self._run(transaction, sender)
-        except BaseException:
-            # A bug, or a library that is not installed: the state stays as it was.
-            self.journal.abandon()
-            raise
+        receipt = self._run_or_abandon(transaction, sender)
         self.gas_used += receipt.gas_used
         self.blob_gas_used += receipt.blob_gas
         self.journal.settle()
         return receipt
+
+    def simulate(
+        self, transaction: Transaction, sender: bytes, *, is_kept: bool = False
+    ) -> EvmReceipt:
+        """The receipt that `transact` would make of it, if anybody could sign for any account.
+
+        Its nonce, the sender's code, the cap of EIP-7825 and the block's gas are not asked for.
+        What it did stays only if `is_kept`.
+        """
+        self._check_simulated(transaction, sender)
+        receipt = self._run_or_abandon(transaction, sender)
+        if is_kept:
+            self.journal.settle()
+        else:
+            self.journal.abandon()
+        return receipt
+
+    def _run_or_abandon(self, transaction: Transaction, sender: bytes) -> EvmReceipt:
+        try:
+            return self._run(transaction, sender)
+        except BaseException:
+            # A bug, or a library that is not installed: the state stays as it was.
+            self.journal.abandon()
+            raise
 
     def check(self, transaction: Transaction, sender: bytes) -> None:
         """Raise what `transact` would raise; nothing changes."""
@@ -87,24 +107,34 @@ class EvmExecution:
         left = block.gas_limit - self.gas_used
         if transaction.gas_limit > left:
             raise BlockGasExceeded(gas=transaction.gas_limit, left=left)
-        fee = fee_wei_max(transaction)
-        if fee < block.base_fee_wei:
-            raise FeeBelowBase(fee_wei=fee, base_fee_wei=block.base_fee_wei)
+        self._check_fees(transaction)
         if isinstance(transaction, BlobTransaction):
             self._check_blobs(transaction)
         self._check_sender(transaction, sender)
 
+    def _check_simulated(self, transaction: Transaction, sender: bytes) -> None:
+        check(transaction, self.rules.fork, self.block.chain_id, has_gas_cap=False)
+        self._check_fees(transaction)
+        self._check_funds(transaction, sender)
+
+    def _check_fees(self, transaction: Transaction) -> None:
+        block = self.block
+        fee = fee_wei_max(transaction)
+        if fee < block.base_fee_wei:
+            raise FeeBelowBase(fee_wei=fee, base_fee_wei=block.base_fee_wei)
+        if isinstance(transaction, BlobTransaction):
+            asked, base = transaction.blob_fee_wei_max, block.blob_base_fee_wei
+            if asked < base:
+                raise BlobFeeTooLow(fee_wei=asked, base_fee_wei=base)
+
     def _check_blobs(self, transaction: BlobTransaction) -> None:
-        asked, base = transaction.blob_fee_wei_max, self.block.blob_base_fee_wei
-        if asked < base:
-            raise BlobFeeTooLow(fee_wei=asked, base_fee_wei=base)
         left = self.rules.blobs.most - self.blob_gas_used // BLOB_GAS
         if len(transaction.blob_hashes) > left:
             raise BlockBlobsExceeded(given=len(transaction.blob_hashes), left=left)
 
     def _check_sender(self, transaction: Transaction, sender: bytes) -> None:
         account = self.journal.account(sender)
-        nonce, cost = transaction.nonce, cost_wei_max(transaction)
+        nonce = transaction.nonce
         if nonce < account.nonce:
             raise NonceTooLow(nonce=nonce, nonce_next=account.nonce)
         if nonce > account.nonce:
@@ -112,8 +142,12 @@ class EvmExecution:
         code = self.journal.code(sender)
         if code and (self.rules.fork < Fork.PRAGUE or delegate_of(code) is None):
             raise SenderHasCode()
-        if cost > account.balance_wei:
-            raise FundsTooLow(cost_wei=cost, balance_wei=account.balance_wei)
+        self._check_funds(transaction, sender)
+
+    def _check_funds(self, transaction: Transaction, sender: bytes) -> None:
+        cost, balance = cost_wei_max(transaction), self.journal.account(sender).balance_wei
+        if cost > balance:
+            raise FundsTooLow(cost_wei=cost, balance_wei=balance)
 
     def _run(self, transaction: Transaction, sender: bytes) -> EvmReceipt:
         journal, block, fork = self.journal, self.block, self.rules.fork
@@ -125,7 +159,7 @@ class EvmExecution:
             delegate(journal, transaction.authorizations, block.chain_id)
         frame = self._outermost(transaction, sender, price)
         self._warm(transaction, sender, frame)
-        if frame.halt is None:
+        if frame.halt is None or self.tracer is not None:
             execute(frame)
         used = limit - frame.gas
         refund = min(used // REFUND_QUOTIENT, journal.refund)
@@ -190,6 +224,7 @@ class EvmExecution:
             codes=self._codes,
             compiled_after=self._compiled_after,
             has_delegations=self.rules.fork >= Fork.PRAGUE,
+            tracer=self.tracer,
         )
 
     def target(self, context: TransactionContext, address: bytes) -> CallTarget:

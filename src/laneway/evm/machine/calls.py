@@ -22,6 +22,9 @@ FORBIDDEN_PREFIX = b"\xef"
 def execute(frame: CallFrame) -> None:
     """Run a frame and all that it calls to its end; `halt`, `is_reverted`, `gas` and `output` say
     how it ended, and the journal has what stays."""
+    if frame.context.tracer is not None:
+        frame.context.tracer.execute(frame)
+        return
     frames = [frame]
     begin(frame)
     while True:

@@ -1,6 +1,7 @@
 """What all frames of a transaction share: its block, its sender, its price, and the state."""
 
 from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -25,6 +26,14 @@ class BlockContext(Struct, frozen=True, kw_only=True):
     """Of one of the 256 blocks before; zeros if it is not known."""
 
 
+class FrameTracer(Protocol):
+    """What runs frames in place of the usual loop, and watches them."""
+
+    def execute(self, frame: Any) -> None:
+        """As `machine.calls.execute`. A frame that has halted before its first step is seen too."""
+        ...
+
+
 class TransactionContext(Struct, frozen=True, kw_only=True):
     journal: StateJournal
     block: BlockContext
@@ -38,3 +47,4 @@ class TransactionContext(Struct, frozen=True, kw_only=True):
     """Code with more uses than this runs as compiled functions."""
     has_delegations: bool
     """Whether an account can run another one's code (EIP-7702)."""
+    tracer: FrameTracer | None = None

@@ -27,7 +27,7 @@ from laneway.core.facts import (
     sent,
 )
 from laneway.core.majority import Estimate, account_of, estimate_of, look_quorum, reached
-from laneway.devnets.evm.model.chain import TransactionTaken
+from laneway.devnets.evm.model.values import TransactionTaken
 from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
 from laneway.engine.eoa.account import account_lane
 from laneway.evm.keccak import keccak

@@ -1,16 +1,16 @@
 """How a block is made: what runs, what it costs, and the base fee after it."""
 
 from laneway.devnets.evm.model.block import (
-    EvmAccountState,
+    BlockPlace,
     EvmBlock,
-    Work,
+    ValueWork,
     base_fee_after,
-    created,
     genesis,
-    price_wei,
 )
 from laneway.devnets.evm.model.pool import PooledTransaction
+from laneway.devnets.evm.model.states import EvmAccountState, ValueState
 from laneway.evm.fork import Fork
+from laneway.evm.opcodes.system import created_address
 from laneway.evm.transaction import DynamicFeeTransaction
 
 WHO, TO, BUILDER, BAD = b"\x01" * 20, b"\x02" * 20, b"\x03" * 20, b"\x04" * 20
@@ -24,15 +24,19 @@ def sent(
     return PooledTransaction(b"%d" % nonce, b"", made, WHO, nonce)
 
 
-def work(balance_wei: int = 10**9, gas_limit: int = 10**6) -> Work:
-    return Work(
-        {WHO: EvmAccountState(balance_wei)},
+def work(balance_wei: int = 10**9, gas_limit: int = 10**6, count: int = 1) -> ValueWork:
+    place = BlockPlace(
+        parent=genesis({WHO: 1}, gas_limit),
+        made_ms=5,
         base_fee_wei=7,
         gas_limit=gas_limit,
-        fork=Fork.PRAGUE,
-        reverts={BAD: None},
         beneficiary=BUILDER,
+        chain_id=1,
+        block_hash=lambda number: bytes(32),
+        count=count,
     )
+    state = ValueState({WHO: EvmAccountState(balance_wei)})
+    return ValueWork(state, place, fork=Fork.PRAGUE, reverts={BAD: None})
 
 
 def test_what_runs_moves_value_and_pays_builder_and_base_fee() -> None:
@@ -68,7 +72,7 @@ def test_what_reverts_pays_gas_and_moves_nothing() -> None:
 def test_value_sent_to_nobody_goes_to_the_new_address() -> None:
     block = work()
     assert block.run(sent(to=None, gas=60_000))
-    assert block.account(created(WHO, 0)) == EvmAccountState(5)
+    assert block.account(created_address(WHO, 0)) == EvmAccountState(5)
 
 
 def test_a_senders_next_one_competes_by_its_tip() -> None:
@@ -80,9 +84,15 @@ def test_a_senders_next_one_competes_by_its_tip() -> None:
     assert best[0][:2] == (-3, 0)
 
 
-def test_the_price_is_bounded_by_fee_and_tip() -> None:
-    assert price_wei(sent(fee=10, tip=2).transaction, 7) == 9
-    assert price_wei(sent(fee=10, tip=9).transaction, 7) == 10
+def test_two_blocks_of_one_content_differ_by_their_count() -> None:
+    works = [work(count=count) for count in (1, 2)]
+    assert all(one.run(sent()) for one in works)
+    state = works[0].state()
+    first, second = [one.block(state) for one in works]
+    assert first.hash != second.hash
+    assert (first.number, first.gas_used, first.made_ms) == (1, GAS, 5)
+    assert (first.transactions, first.header) == ((sent().hash,), None)
+    assert state.standing(TO) == EvmAccountState(5)
 
 
 def test_the_base_fee_follows_how_full_the_parent_was() -> None:

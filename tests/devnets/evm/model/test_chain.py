@@ -3,13 +3,16 @@
 import pytest
 from msgspec import structs
 
-from laneway.devnets.evm.model.block import EvmAccountState, EvmBlock, base_fee_after, created
-from laneway.devnets.evm.model.chain import EvmModel, Fees, TransactionRefused, TransactionTaken
+from laneway.devnets.evm.model.block import EvmBlock, base_fee_after
+from laneway.devnets.evm.model.chain import EvmModel
 from laneway.devnets.evm.model.pool import PooledTransaction
 from laneway.devnets.evm.model.rules import ANVIL, GETH
-from laneway.evm.envelope import draft, seal
+from laneway.devnets.evm.model.states import EvmAccountState
+from laneway.devnets.evm.model.values import Fees, TransactionRefused, TransactionTaken
+from laneway.evm.envelope import draft, seal, signing_digest
 from laneway.evm.errors import InvalidTransaction
 from laneway.evm.keccak import keccak
+from laneway.evm.opcodes.system import created_address
 from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import (
     Authorization,
@@ -404,7 +407,7 @@ def test_a_legacy_creation_moves_its_value_to_the_new_address() -> None:
     made = LegacyTransaction(0, 10 * GWEI, 60_000, None, 7, chain_id=CHAIN)
     accepted(chain, raw_of(made))
     chain.mine(1)
-    assert chain.balance(0, created(A.address, 0)) == 7
+    assert chain.balance(0, created_address(A.address, 0)) == 7
 
 
 def test_the_base_fee_follows_how_full_blocks_are() -> None:
@@ -499,3 +502,19 @@ def test_a_node_may_forget_old_state_and_keeps_its_receipts() -> None:
     assert chain.receipt(0, digest) is not None
     chain.keep_state(0, None)
     assert chain.has_state(0, old)
+
+
+def test_a_chain_that_executes_runs_code_and_names_its_state() -> None:
+    executing = EvmModel({A.address: ETHER}, executes=True)
+    contract = b"\xcc" * 20
+    executing.set_code(contract, bytes.fromhex("5f355f55"))
+    executing.set_storage(contract, 1, 9)
+    made = DynamicFeeTransaction(CHAIN, 0, GWEI, 5 * GWEI, 100_000, contract, data=b"\x05" * 32)
+    signed = seal(draft(made), A.sign(signing_digest(made))).raw
+    assert isinstance(executing.send(0, signed), TransactionTaken)
+    state = executing.executed(executing.mine(1_000))
+    assert (state.storage(contract, 0) > 0, state.storage(contract, 1)) == (True, 9)
+    assert executing.hash_at(1) == executing.newest().hash
+    plain = EvmModel({A.address: ETHER})
+    with pytest.raises(AssertionError, match="moves value alone"):
+        plain.executed(plain.newest())

@@ -27,8 +27,8 @@ REVERTING = "0x" + "22" * 20
 class Node:
     """A devnet that mines when it is told to, and what was sent to it."""
 
-    def __init__(self) -> None:
-        self.devnet = EvmDevnet(block_ms=None)
+    def __init__(self, *, executes: bool = True) -> None:
+        self.devnet = EvmDevnet(block_ms=None, executes=executes)
 
     def say(self, method: str, *params: object) -> Any:
         return self.devnet.say(method, *params)
@@ -155,6 +155,102 @@ def test_gas_is_estimated_by_the_bytes_and_a_revert_is_told() -> None:
     assert node.say("eth_estimateGas", {"to": REVERTING}) == hex(21_000)
 
 
+COUNTS = "0x5f546001018060005560005260206000a0"
+"""Counts in key 0, and logs the count."""
+
+
+def test_contracts_run_and_their_logs_are_found() -> None:
+    node = Node()
+    node.say("anvil_setCode", BARE, COUNTS)
+    word = "0x" + "00" * 31
+    node.say("anvil_setStorageAt", BARE, "0x0", word + "04")
+    assert node.say("eth_getStorageAt", BARE, "0x0", "latest") == word + "04"
+    gas = node.say("eth_estimateGas", {"from": SENDER, "to": BARE, "data": "0x00"})
+    assert 26_000 < int(gas, 16) < 40_000
+    node.send(0, to=BARE, gas=100_000)
+    node.devnet.mine()
+    (log,) = node.say("eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest"})
+    assert (log["address"], log["data"], log["logIndex"]) == (BARE, word + "05", "0x0")
+    block = node.say("eth_getBlockByNumber", "latest", False)
+    receipt = node.say("eth_getTransactionReceipt", log["transactionHash"])
+    assert receipt["logs"] == [log]
+    assert receipt["logsBloom"] == block["logsBloom"] != "0x" + "00" * 256
+    assert block["stateRoot"] != node.say("eth_getBlockByNumber", "0x0", False)["stateRoot"]
+    found = [
+        ({"blockHash": block["hash"]}, 1),
+        ({"address": BARE}, 1),
+        ({"address": [SENDER, BARE]}, 1),
+        ({"address": SENDER}, 0),
+        ({"topics": []}, 1),
+        ({"topics": [None]}, 0),
+        ({"fromBlock": "earliest", "toBlock": "0x0"}, 0),
+        ({"fromBlock": "0x1", "toBlock": "0xffff"}, 1),
+    ]
+    for criteria, count in found:
+        assert len(node.say("eth_getLogs", criteria)) == count, criteria
+
+
+PANICS = "0x7f4e487b71" + "00" * 28 + "5f52" + "6011600452" + "60245ffd"
+"""Reverts with Panic(0x11)."""
+
+
+def test_topics_are_filtered_by_their_place() -> None:
+    node = Node()
+    word = "00" * 31
+    node.say("anvil_setCode", BARE, "0x600260015f5fa2")
+    node.send(0, to=BARE, gas=100_000)
+    node.devnet.mine()
+    one, two = "0x" + word + "01", "0x" + word + "02"
+    for topics, count in [
+        ([one], 1),
+        ([one, two], 1),
+        ([two], 0),
+        ([None, two], 1),
+        ([[two, one]], 1),
+        ([one, two, None], 0),
+    ]:
+        assert len(node.say("eth_getLogs", {"topics": topics})) == count, topics
+
+
+def test_a_call_says_why_it_failed() -> None:
+    node = Node()
+    node.say("anvil_setCode", REVERTING, PANICS)
+    for method in ("eth_call", "eth_estimateGas"):
+        no = node.refusal(method, {"to": REVERTING, "data": "0x00"})
+        assert (no.code, no.message[:30]) == (3, "execution reverted: Panic(0x11")
+    node.say("anvil_setCode", REVERTING, "0xfe")
+    assert node.refusal("eth_call", {"to": REVERTING}).message == "EVM error invalid opcode"
+    poor = {"from": BARE, "to": OTHER, "value": "0x1"}
+    assert node.refusal("eth_call", poor).code == -32003
+    dear = {"from": SENDER, "to": REVERTING, "gas": "0x5300", "data": "0x00"}
+    assert node.refusal("eth_estimateGas", dear).code in (3, -32003)
+    listed = {"to": OTHER, "accessList": [{"address": BARE, "storageKeys": ["0x" + "00" * 32]}]}
+    assert node.say("eth_call", listed) == "0x"
+    assert node.refusal("eth_call", {"to": OTHER, "accessList": [1]}).code == -32602
+
+
+def test_a_chain_that_does_not_execute_has_one_code_and_no_storage() -> None:
+    node = Node(executes=False)
+    assert node.say("eth_estimateGas", {"to": BARE, "data": "0x00ff00"}) == "0x5244"
+    assert node.say("eth_call", {"to": BARE}) == "0x"
+    assert node.say("eth_getStorageAt", BARE, "0x0") == "0x" + "00" * 32
+    assert node.say("eth_getLogs", {}) == []
+    node.say("anvil_setCode", REVERTING, "0x60006000fd")
+    assert node.say("eth_getCode", REVERTING) == "0x60006000fd"
+    for method in ("eth_estimateGas", "eth_call"):
+        no = node.refusal(method, {"to": REVERTING})
+        assert (no.code, no.message, no.data) == (3, "execution reverted", "0x")
+    assert "knows only" in node.refusal("anvil_setCode", REVERTING, "0x00").message
+    node.say("anvil_setCode", REVERTING, "0x")
+    assert node.say("eth_getCode", REVERTING) == "0x"
+    no = node.refusal("anvil_setStorageAt", BARE, "0x0", "0x" + "00" * 32)
+    assert "no storage" in no.message
+
+
+def test_a_number_that_no_account_has_is_refused() -> None:
+    assert "too large" in Node().refusal("anvil_setNonce", BARE, hex(1 << 64)).message
+
+
 def test_accounts_are_set_by_hand() -> None:
     node = Node()
     node.say("anvil_setBalance", BARE, "0x5")
@@ -247,4 +343,4 @@ def test_nothing_that_is_asked_breaks_a_node(method: str) -> None:
                 answered += 1
     devnet.mine()
     assert devnet.say("eth_chainId") == "0x7a69"
-    assert answered > 0 or method == SEND
+    assert answered > 0 or method in (SEND, "anvil_setStorageAt")  # It takes three.

@@ -178,7 +178,7 @@ def test_a_method_that_nobody_knows_is_said_to_be_unknown() -> None:
         ("evm_mine", [10**9]),
         ("evm_setIntervalMining", [0.5]),
         ("evm_setAutomine", [1]),
-        ("anvil_setCode", ["0x" + "00" * 20, "0x00"]),
+        ("anvil_setCode", ["0x" + "00" * 20, "0x0"]),
         ("anvil_reorg", [1, []]),
         ("anvil_rollback", [1]),
         ("eth_chainId", {}),

@@ -1,8 +1,8 @@
 """An EVM chain and its nodes, stepped by their holder.
 
 There is one chain and any number of nodes, each with a pool and a view of its own: a node may lag,
-stand still on a dead fork, lose its pool. Transactions move value, and addresses in
-`reverts` revert; nothing else is executed.
+stand still on a dead fork, lose its pool. A chain that `executes` does all that transactions say;
+on another one they move value, and addresses in `reverts` revert.
 Pure: time is an argument, faults are calls. Every block that ever was stays known, so that laws
 can be checked on the chain's own history.
 """
@@ -11,76 +11,48 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heappop
 from typing import Literal
 
-from msgspec import Struct
-
 from laneway.devnets.evm.limits import BLOCK_GAS_MAX, TIP_WEI_SUGGESTED
 from laneway.devnets.evm.model.block import (
-    NOBODY,
-    EvmAccountState,
+    BlockPlace,
     EvmBlock,
+    ValueWork,
     Work,
     base_fee_after,
     genesis,
-    price_wei,
 )
+from laneway.devnets.evm.model.executed import ExecutedWork, executed_genesis
 from laneway.devnets.evm.model.pool import NodePool, PooledTransaction
-from laneway.devnets.evm.model.rules import ANVIL, EvmRules, RefusalReason
-from laneway.evm import rlp
+from laneway.devnets.evm.model.rules import ANVIL, REASONS, EvmRules, RefusalReason
+from laneway.devnets.evm.model.states import (
+    EvmAccountState,
+    EvmChainState,
+    ExecutedState,
+    ValueState,
+    first_executed_state,
+    first_value_state,
+)
+from laneway.devnets.evm.model.values import (
+    Fees,
+    FoundTransaction,
+    MinedReceipt,
+    TransactionRefused,
+    TransactionTaken,
+)
 from laneway.evm.envelope import decode
 from laneway.evm.errors import InvalidTransaction, TypeUnsupported
+from laneway.evm.execution.fees import effective_price_wei
 from laneway.evm.fork import Fork
 from laneway.evm.keccak import keccak
+from laneway.evm.rules import rules_of
 from laneway.evm.transaction import fee_wei_max
 from laneway.evm.validity import validate
 
 Tag = Literal["latest", "pending", "preconfirmed"]
 
-REASONS = {
-    "chain_wrong": RefusalReason.WRONG_CHAIN,
-    "type_unsupported": RefusalReason.TYPE,
-    "tip_above_fee": RefusalReason.TIP_ABOVE_FEE,
-    "intrinsic_gas_too_low": RefusalReason.INTRINSIC_GAS,
-    "gas_below_floor": RefusalReason.INTRINSIC_GAS,
-    "gas_above_cap": RefusalReason.GAS_ABOVE_BLOCK,
-}
-"""Why a node refuses a transaction that no chain accepts; others are malformed to it."""
-
 PLAIN_TYPES = (0, 1, 2)
 """Blobs and delegations change more than balances."""
-
-
-class MinedReceipt(Struct, frozen=True):
-    hash: bytes
-    block: bytes
-    number: int
-    index: int
-    succeeded: bool
-    gas_used: int
-    price_wei: int
-    gas_total: int
-    """Gas used in its block, up to and with this transaction."""
-
-
-class FoundTransaction(Struct, frozen=True):
-    """A transaction that a node knows; without a block it is in the pool."""
-
-    sent: PooledTransaction
-    block: EvmBlock | None
-
-
-class Fees(Struct, frozen=True):
-    base_fee_wei: int
-    base_fee_next_wei: int
-    tip_wei: int
-
-
-class TransactionTaken(Struct, frozen=True):
-    hash: bytes
-
-
-class TransactionRefused(Struct, frozen=True):
-    code: int
-    message: str
+EXECUTED_TYPES = (0, 1, 2, 4)
+"""Blobs need proofs that travel beside them."""
 
 
 class EvmModel:
@@ -95,26 +67,35 @@ class EvmModel:
         rules: EvmRules = ANVIL,
         fork: Fork = Fork.PRAGUE,
         block_gas_max: int = BLOCK_GAS_MAX,
+        executes: bool = False,
     ) -> None:
+        """`executes`: whether contracts run, or transactions move value alone."""
         self.chain_id, self.rules, self.fork = chain_id, rules, fork
+        self.executes = executes
         self.block_gas_max = block_gas_max
         self.gossips = True
         """Whether an accepted transaction reaches all other nodes at once; else see `spread`."""
         self.reverts: dict[bytes, None] = {}
-        """Addresses that take no value: a transaction to them pays gas alone."""
+        """Addresses that take no value: a transaction to them pays gas alone. Of a chain that does
+        not execute."""
         self.beneficiary = bytes(20)
         self.base_fee_next_wei: int | None = None
         """The next block's base fee, once, in place of the computed one."""
         self._sent: dict[bytes, PooledTransaction] = {}
         self._blocks: dict[bytes, EvmBlock] = {}
-        self._states: dict[bytes, dict[bytes, EvmAccountState]] = {}
+        self._states: dict[bytes, EvmChainState] = {}
         self._receipts: dict[bytes, list[MinedReceipt]] = {}
         self._spent: dict[tuple[bytes, int], dict[bytes, None]] = {}
         self._block_count = 0
         self._preconfirmed: tuple[bytes, ...] = ()
-        first = genesis(balances, block_gas_max)
+        state: EvmChainState
+        if executes:
+            state = first_executed_state(balances)
+            first = executed_genesis(state, block_gas_max)
+        else:
+            state, first = first_value_state(balances), genesis(balances, block_gas_max)
         self._blocks[first.hash] = first
-        self._states[first.hash] = {who: EvmAccountState(wei) for who, wei in balances.items()}
+        self._states[first.hash] = state
         self._chain = [first]
         self._nodes = [_Node(first) for _ in range(nodes)]
 
@@ -141,15 +122,15 @@ class EvmModel:
         skips: Callable[[PooledTransaction], bool] | None = None,
     ) -> EvmBlock:
         """Make the next block from a node's pool, the best tips first; all nodes see it."""
-        work = self._fill(self._nodes[node].pool, skips)
+        work = self._fill(self._nodes[node].pool, skips, now_ms)
         self.base_fee_next_wei = None
-        block = self._write(work, now_ms)
+        block = self._write(work)
         self._show()
         return block
 
     def preconfirm(self, count: int, *, node: int = 0) -> tuple[bytes, ...]:
         """Promise the first `count` of the next block, as flashblocks do; nothing binds them."""
-        work = self._fill(self._nodes[node].pool, None)
+        work = self._fill(self._nodes[node].pool, None, self._chain[-1].made_ms)
         self._preconfirmed = tuple(sent.hash for sent, _, _ in work.done[:count])
         return self._preconfirmed
 
@@ -176,11 +157,11 @@ class EvmModel:
         gone = tuple(self._chain[-depth:])
         del self._chain[-depth:]
         for held in wanted:
-            work = self._work()
+            work = self._work(now_ms)
             for sent in held:
                 ran = work.run(sent)
                 assert ran or not strict, "a block holds only what can be executed on its parent"
-            self._write(work, now_ms)
+            self._write(work)
         self._show()
         if self.rules.returns_reorged if returns is None else returns:
             for digest in (digest for block in gone for digest in block.transactions):
@@ -228,12 +209,23 @@ class EvmModel:
         self, address: bytes, *, balance_wei: int | None = None, nonce: int | None = None
     ) -> None:
         """Overwrite an account in the newest state, as if somebody else had used its key."""
-        accounts = self._states[self._chain[-1].hash]
-        old = accounts.get(address, NOBODY)
-        accounts[address] = EvmAccountState(
+        state = self._states[self._chain[-1].hash]
+        old = state.standing(address)
+        standing = EvmAccountState(
             old.balance_wei if balance_wei is None else balance_wei,
             old.nonce if nonce is None else nonce,
         )
+        self._states[self._chain[-1].hash] = state.with_standing(address, standing)
+
+    def set_code(self, address: bytes, code: bytes) -> None:
+        """Overwrite the code of an account in the newest state. Only of a chain that executes."""
+        newest = self._chain[-1]
+        self._states[newest.hash] = self.executed(newest).with_code(address, code)
+
+    def set_storage(self, address: bytes, key: int, value: int) -> None:
+        """Overwrite one key of an account in the newest state. Only of a chain that executes."""
+        newest = self._chain[-1]
+        self._states[newest.hash] = self.executed(newest).with_storage(address, key, value)
 
     def count(self, node: int, address: bytes, tag: Tag) -> int:
         """How many transactions of an account a node has seen."""
@@ -269,7 +261,13 @@ class EvmModel:
 
     def account(self, block: EvmBlock, address: bytes) -> EvmAccountState:
         """How an account stood after a block."""
-        return self._states[block.hash].get(address, NOBODY)
+        return self._states[block.hash].standing(address)
+
+    def executed(self, block: EvmBlock) -> ExecutedState:
+        """All that stood in the state after a block of a chain that executes."""
+        state = self._states[block.hash]
+        assert isinstance(state, ExecutedState), "this chain moves value alone"
+        return state
 
     def receipt(self, node: int, digest: bytes) -> MinedReceipt | None:
         """Where a transaction was mined, if the node's own chain holds it."""
@@ -373,7 +371,7 @@ class EvmModel:
         sent = self._sent.get(digest)
         if sent is None:
             made = decode(raw)
-            if made.type not in PLAIN_TYPES:
+            if made.type not in (EXECUTED_TYPES if self.executes else PLAIN_TYPES):
                 raise TypeUnsupported(type=made.type, fork="this devnet")
             sender = validate(made, self.fork, self.chain_id)
             sent = self._sent[digest] = PooledTransaction(
@@ -381,9 +379,11 @@ class EvmModel:
             )
         return sent
 
-    def _fill(self, pool: NodePool, skips: Callable[[PooledTransaction], bool] | None) -> Work:
+    def _fill(
+        self, pool: NodePool, skips: Callable[[PooledTransaction], bool] | None, now_ms: int
+    ) -> Work:
         """Run what a pool holds on the newest state: by tip, and each sender's in its order."""
-        work = self._work()
+        work = self._work(now_ms)
         best: list[tuple[int, int, list[PooledTransaction]]] = []
         for sender in pool.senders():
             # Reversed, so that the next one is at the end.
@@ -397,32 +397,40 @@ class EvmModel:
                 work.queue(best, line)
         return work
 
-    def _work(self) -> Work:
+    def _work(self, now_ms: int) -> Work:
         tip = self._chain[-1]
-        return Work(
-            self._states[tip.hash],
+        place = BlockPlace(
+            parent=tip,
+            made_ms=now_ms,
             base_fee_wei=self._base_fee(tip),
             gas_limit=self.block_gas_max,
-            fork=self.fork,
-            reverts=self.reverts,
             beneficiary=self.beneficiary,
+            chain_id=self.chain_id,
+            block_hash=self.hash_at,
+            count=self._block_count + 1,
         )
+        state = self._states[tip.hash]
+        if isinstance(state, ExecutedState):
+            return ExecutedWork(state, place, rules_of(self.fork))
+        assert isinstance(state, ValueState)
+        return ValueWork(state, place, fork=self.fork, reverts=self.reverts)
 
-    def _write(self, work: Work, now_ms: int) -> EvmBlock:
+    def hash_at(self, number: int) -> bytes:
+        """Of the block of this number on the chain as it is now."""
+        return self._chain[number].hash
+
+    def _write(self, work: Work) -> EvmBlock:
         """Put what was run into the next block of the chain."""
-        parent = self._chain[-1]
-        hashes = tuple(sent.hash for sent, _, _ in work.done)
         self._block_count += 1
-        numbers = (work.base_fee_wei, work.gas_used, work.gas_limit, now_ms)
-        # The count makes two blocks of one content differ, as their builders' extra data would.
-        digest = keccak(rlp.encode((parent.hash, *numbers, hashes, self._block_count)))
-        block = EvmBlock(parent.number + 1, digest, parent.hash, *numbers, hashes)
-        self._blocks[digest] = block
-        self._states[digest] = work.accounts
+        state = work.state()
+        block = work.block(state)
+        self._blocks[block.hash] = block
+        self._states[block.hash] = state
         self._chain.append(block)
-        gas_total = 0
+        gas_total = log_first = 0
         for index, (sent, gas_used, succeeded) in enumerate(work.done):
             gas_total += gas_used
+            logs = work.receipts[index].logs if work.receipts else ()
             receipt = MinedReceipt(
                 hash=sent.hash,
                 block=block.hash,
@@ -430,9 +438,12 @@ class EvmModel:
                 index=index,
                 succeeded=succeeded,
                 gas_used=gas_used,
-                price_wei=price_wei(sent.transaction, block.base_fee_wei),
+                price_wei=effective_price_wei(sent.transaction, block.base_fee_wei),
                 gas_total=gas_total,
+                logs=logs,
+                log_first=log_first,
             )
+            log_first += len(logs)
             self._receipts.setdefault(sent.hash, []).append(receipt)
             self._spent.setdefault((sent.sender, sent.transaction.nonce), {})[sent.hash] = None
         return block
@@ -454,9 +465,9 @@ class EvmModel:
         if node.head.number > target.number and self._is_canonical(node.head):
             return
         node.head = target
-        accounts = self._states[target.hash]
+        state = self._states[target.hash]
         for sent in node.pool:
-            account = accounts.get(sent.sender, NOBODY)
+            account = state.standing(sent.sender)
             spent = sent.transaction.nonce < account.nonce
             poor = sent.cost_wei() > account.balance_wei
             below = fee_wei_max(sent.transaction) < target.base_fee_wei
@@ -464,7 +475,7 @@ class EvmModel:
                 node.pool.remove(sent.hash)
 
     def _account(self, node: "_Node", address: bytes) -> EvmAccountState:
-        return self._states[node.head.hash].get(address, NOBODY)
+        return self._states[node.head.hash].standing(address)
 
     def _ancestor(self, block: EvmBlock, number: int) -> EvmBlock | None:
         """The block of this number below another, which may be on a dead fork."""

@@ -69,6 +69,17 @@ GETH_MESSAGES: Final = {
 }
 
 
+REASONS = {
+    "chain_wrong": RefusalReason.WRONG_CHAIN,
+    "type_unsupported": RefusalReason.TYPE,
+    "tip_above_fee": RefusalReason.TIP_ABOVE_FEE,
+    "intrinsic_gas_too_low": RefusalReason.INTRINSIC_GAS,
+    "gas_below_floor": RefusalReason.INTRINSIC_GAS,
+    "gas_above_cap": RefusalReason.GAS_ABOVE_BLOCK,
+}
+"""Why a node refuses a transaction that no chain accepts; others are malformed to it."""
+
+
 class EvmRules(Struct, frozen=True):
     """The behaviour of a node's pool."""
 

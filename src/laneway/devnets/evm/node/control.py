@@ -18,6 +18,7 @@ from laneway.devnets.evm.node.parameters import (
 )
 from laneway.devnets.evm.node.subscriptions import EvmCaller
 from laneway.evm.errors import InvalidTransaction
+from laneway.evm.limits import NONCE_MAX
 from laneway.wire.rpc_codes import INTERNAL
 from laneway.wire.rpc_server.methods import Method, RpcRefused
 
@@ -43,17 +44,28 @@ def set_balance(caller: EvmCaller, address: bytes, balance_wei: int) -> None:
 
 
 def set_nonce(caller: EvmCaller, address: bytes, nonce: int) -> None:
+    if nonce > NONCE_MAX:
+        raise wrong("number too large to fit in target type")
     caller.chain.set_account(address, nonce=nonce)
 
 
 def set_code(caller: EvmCaller, address: bytes, code: bytes) -> None:
-    """Set the code that reverts, or none: nothing else is executed here."""
-    if code not in (b"", REVERTING_CODE):
+    """On a chain that does not execute only the code that reverts, or none."""
+    if caller.chain.executes:
+        caller.chain.set_code(address, code)
+    elif code not in (b"", REVERTING_CODE):
         raise wrong("this devnet knows only the code 0x60006000fd")
-    if code:
+    elif code:
         caller.chain.reverts[address] = None
     else:
         caller.chain.reverts.pop(address, None)
+
+
+def set_storage(caller: EvmCaller, address: bytes, key: int, value: bytes) -> bool:
+    if not caller.chain.executes:
+        raise wrong("this devnet has no storage")
+    caller.chain.set_storage(address, key, int.from_bytes(value, "big"))
+    return True
 
 
 def set_base_fee(caller: EvmCaller, base_fee_wei: int) -> None:
@@ -115,6 +127,7 @@ CONTROLS: Final[Mapping[str, Method]] = {
     "anvil_setBalance": Method((address_of, number_of), set_balance),
     "anvil_setNonce": Method((address_of, number_of), set_nonce),
     "anvil_setCode": Method((address_of, octets_of), set_code),
+    "anvil_setStorageAt": Method((address_of, number_of, digest_of), set_storage),
     "anvil_setNextBlockBaseFeePerGas": Method((number_of,), set_base_fee),
     "anvil_dropTransaction": Method((digest_of,), drop),
     "anvil_dropAllTransactions": Method((), drop_all),

@@ -5,9 +5,11 @@ from typing import Final
 
 from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 from laneway.devnets.evm.limits import FEE_HISTORY_BLOCKS_MAX, TIP_WEI_SUGGESTED
-from laneway.devnets.evm.model.block import EvmBlock, base_fee_after, price_wei
-from laneway.devnets.evm.model.chain import FoundTransaction, TransactionTaken
+from laneway.devnets.evm.model.block import EvmBlock, base_fee_after
 from laneway.devnets.evm.model.rules import ANVIL
+from laneway.devnets.evm.model.values import FoundTransaction, TransactionTaken
+from laneway.devnets.evm.node import execution
+from laneway.devnets.evm.node.blocks import block_at, state_at
 from laneway.devnets.evm.node.parameters import (
     address_of,
     anything,
@@ -21,21 +23,17 @@ from laneway.devnets.evm.node.parameters import (
 )
 from laneway.devnets.evm.node.subscriptions import EvmCaller
 from laneway.devnets.evm.node.views import block_of, receipt_of, transaction_of
+from laneway.evm.execution.fees import effective_price_wei
 from laneway.evm.gas import floor_gas, intrinsic_gas
 from laneway.evm.transaction import DynamicFeeTransaction
 from laneway.wire.hex import octets, quantity
-from laneway.wire.rpc_codes import INTERNAL
 from laneway.wire.rpc_server.methods import Json, Method, RpcRefused
 
-NOT_FOUND: Final = -32001
 REVERTED: Final = 3
-"""Anvil's own codes."""
+"""Anvil's own code."""
 
 REVERTING_CODE: Final = bytes.fromhex("60006000fd")
-"""PUSH1 0, PUSH1 0, REVERT: the only code there is."""
-
-FINAL_TAGS = ("safe", "finalized", "earliest")
-NEWEST_TAGS = ("latest", "pending")
+"""PUSH1 0, PUSH1 0, REVERT: the only code that a chain knows which does not execute."""
 
 
 def client_version(caller: EvmCaller) -> str:
@@ -79,8 +77,16 @@ def balance(caller: EvmCaller, address: bytes, where: object) -> str:
     return quantity(caller.chain.account(state_at(caller, where), address).balance_wei)
 
 
-def code(caller: EvmCaller, address: bytes) -> str:
+def code(caller: EvmCaller, address: bytes, where: object = "latest") -> str:
+    if caller.chain.executes:
+        return execution.code(caller, address, where)
     return octets(REVERTING_CODE if address in caller.chain.reverts else b"")
+
+
+def storage_at(caller: EvmCaller, address: bytes, key: int, where: object = "latest") -> str:
+    if caller.chain.executes:
+        return execution.storage_at(caller, address, key, where)
+    return octets(bytes(32))
 
 
 def fee_history(
@@ -104,8 +110,10 @@ def fee_history(
     }
 
 
-def estimate_gas(caller: EvmCaller, fields: Mapping[str, object]) -> str:
-    """What the transaction pays before its first step: there is no other."""
+def estimate_gas(caller: EvmCaller, fields: Mapping[str, object], where: object = "latest") -> str:
+    """On a chain that does not execute, what the transaction pays before its first step."""
+    if caller.chain.executes:
+        return execution.estimate_on(caller, fields, where)
     to = check_reverts(caller, fields)
     written = fields.get("input", fields.get("data"))
     content = b"" if written is None else octets_of(written)
@@ -115,9 +123,15 @@ def estimate_gas(caller: EvmCaller, fields: Mapping[str, object]) -> str:
     return quantity(max(intrinsic_gas(made, fork), floor_gas(made, fork)))
 
 
-def call(caller: EvmCaller, fields: Mapping[str, object]) -> str:
+def call(caller: EvmCaller, fields: Mapping[str, object], where: object = "latest") -> str:
+    if caller.chain.executes:
+        return execution.call_on(caller, fields, where)
     check_reverts(caller, fields)
     return "0x"
+
+
+def logs(caller: EvmCaller, criteria: Mapping[str, object]) -> list[Json]:
+    return execution.logs(caller, criteria) if caller.chain.executes else []
 
 
 def send_raw_transaction(caller: EvmCaller, raw: bytes) -> str:
@@ -150,56 +164,19 @@ METHODS: Final[Mapping[str, Method]] = {
     "eth_getTransactionReceipt": Method((digest_of,), receipt),
     "eth_getTransactionCount": Method((address_of, anything), transaction_count),
     "eth_getBalance": Method((address_of, anything), balance),
-    "eth_getCode": Method((address_of,), code),
+    "eth_getCode": Method((address_of, anything), code, optional=1),
+    "eth_getStorageAt": Method((address_of, number_of, anything), storage_at, optional=1),
     "eth_gasPrice": Method((), lambda caller: quantity(base_fee_next(caller) + TIP_WEI_SUGGESTED)),
     "eth_maxPriorityFeePerGas": Method((), lambda _: quantity(TIP_WEI_SUGGESTED)),
     # There are no blobs, so their price stays at its least.
     "eth_blobBaseFee": Method((), lambda _: "0x1"),
     "eth_feeHistory": Method((number_of, anything, rows_of), fee_history, optional=1),
-    "eth_estimateGas": Method((fields_of,), estimate_gas),
-    "eth_call": Method((fields_of,), call),
+    "eth_estimateGas": Method((fields_of, anything), estimate_gas, optional=1),
+    "eth_call": Method((fields_of, anything), call, optional=1),
+    "eth_getLogs": Method((fields_of,), logs),
     "eth_sendRawTransaction": Method((octets_of,), send_raw_transaction),
     "txpool_status": Method((), pool_status),
 }
-
-
-def block_at(caller: EvmCaller, where: object) -> EvmBlock | None:
-    """The block of a number or tag; the pending one does not exist before it is mined."""
-    head = caller.chain.head(caller.node)
-    if where in NEWEST_TAGS:
-        return head
-    if where in FINAL_TAGS:
-        return caller.chain.block(caller.node, 0)
-    if isinstance(where, str) and not where.startswith("0x"):
-        raise wrong("hex string without 0x prefix")
-    return caller.chain.block(caller.node, number_of(where))
-
-
-def state_at(caller: EvmCaller, where: object) -> EvmBlock:
-    """The block whose state is asked for; a node that forgot it says so in geth's phrase."""
-    block = block_named(caller, where)
-    if not caller.chain.has_state(caller.node, block):
-        root = octets(block.hash)
-        message = f"missing trie node {root[2:]} (path ) state {root} is not available, not found"
-        raise RpcRefused(INTERNAL, message)
-    return block
-
-
-def block_named(caller: EvmCaller, where: object) -> EvmBlock:
-    """The block of a number or tag, also by its hash (EIP-1898)."""
-    if isinstance(where, dict) and "blockHash" in where:
-        block = caller.chain.block_by_hash(caller.node, octets_of(where["blockHash"], 32))
-        if block is None:
-            raise RpcRefused(NOT_FOUND, "Resource not found")
-        return block
-    if isinstance(where, dict):
-        where = where.get("blockNumber")
-    block = block_at(caller, where)
-    if block is None:
-        height = caller.chain.head(caller.node).number
-        asked = number_of(where)
-        raise wrong(f"BlockOutOfRangeError: block height is {height} but requested was {asked}")
-    return block
 
 
 def base_fee_next(caller: EvmCaller) -> int:
@@ -210,7 +187,8 @@ def base_fee_next(caller: EvmCaller) -> int:
 def rewards_of(caller: EvmCaller, block: EvmBlock, count: int) -> list[str]:
     """The block's lowest tip for each percentile asked for: good enough to choose one's own by."""
     tips = [
-        price_wei(caller.chain.sent(digest).transaction, block.base_fee_wei) - block.base_fee_wei
+        effective_price_wei(caller.chain.sent(digest).transaction, block.base_fee_wei)
+        - block.base_fee_wei
         for digest in block.transactions
     ]
     return [quantity(min(tips, default=0))] * count
@@ -239,7 +217,7 @@ def transaction_view(caller: EvmCaller, found: FoundTransaction | None) -> Json 
         return None
     base = base_fee_next(caller) if found.block is None else found.block.base_fee_wei
     receipt = caller.chain.receipt(caller.node, found.sent.hash)
-    return transaction_of(found, receipt, price_wei(found.sent.transaction, base))
+    return transaction_of(found, receipt, effective_price_wei(found.sent.transaction, base))
 
 
 def mined(caller: EvmCaller, digest: bytes) -> Json:

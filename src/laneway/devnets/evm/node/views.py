@@ -1,16 +1,22 @@
-"""Blocks, transactions and receipts as a node writes them.
+"""Blocks, transactions, receipts and logs as a node writes them.
 
-What a chain of plain transfers has not is there and empty: roots, blooms, logs, withdrawals.
+What a chain of plain transfers has not is there and empty: roots, blooms, logs. None has
+withdrawals.
 """
 
 from typing import Any
 
-from laneway.devnets.evm.model.block import EvmBlock, created
-from laneway.devnets.evm.model.chain import FoundTransaction, MinedReceipt
+from laneway.devnets.evm.model.block import EvmBlock
 from laneway.devnets.evm.model.pool import PooledTransaction
+from laneway.devnets.evm.model.values import FoundTransaction, MinedReceipt
+from laneway.evm.execution.receipt import bloom
+from laneway.evm.opcodes.logs import EvmLog
+from laneway.evm.opcodes.system import created_address
 from laneway.evm.transaction import (
+    Authorization,
     DynamicFeeTransaction,
     LegacyTransaction,
+    SetCodeTransaction,
     Transaction,
     access_list,
     fee_wei_max,
@@ -27,22 +33,23 @@ EMPTY_BLOOM = octets(bytes(256))
 
 
 def header_of(block: EvmBlock) -> Json:
+    header = block.header
     return {
         "hash": octets(block.hash),
         "parentHash": octets(block.parent),
         "sha3Uncles": NO_UNCLES,
-        "miner": octets(bytes(20)),
-        "stateRoot": ZERO,
-        "transactionsRoot": EMPTY_ROOT,
-        "receiptsRoot": EMPTY_ROOT,
-        "logsBloom": EMPTY_BLOOM,
+        "miner": octets(bytes(20) if header is None else header.coinbase),
+        "stateRoot": ZERO if header is None else octets(header.state_root),
+        "transactionsRoot": EMPTY_ROOT if header is None else octets(header.transactions_root),
+        "receiptsRoot": EMPTY_ROOT if header is None else octets(header.receipts_root),
+        "logsBloom": EMPTY_BLOOM if header is None else octets(header.logs_bloom),
         "difficulty": "0x0",
         "number": quantity(block.number),
         "gasLimit": quantity(block.gas_limit),
         "gasUsed": quantity(block.gas_used),
         "timestamp": quantity(block.made_ms // 1000),
-        "extraData": "0x",
-        "mixHash": ZERO,
+        "extraData": "0x" if header is None else octets(header.extra_data),
+        "mixHash": ZERO if header is None else octets(header.prevrandao),
         "nonce": octets(bytes(8)),
         "baseFeePerGas": quantity(block.base_fee_wei),
         "withdrawalsRoot": EMPTY_ROOT,
@@ -106,21 +113,37 @@ def typed(made: Transaction) -> Json:
         {"address": octets(entry.address), "storageKeys": [octets(key) for key in entry.keys]}
         for entry in access_list(made)
     ]
-    if isinstance(made, DynamicFeeTransaction):
+    if isinstance(made, SetCodeTransaction):
+        fields["authorizationList"] = [authorization_of(one) for one in made.authorizations]
+    if isinstance(made, DynamicFeeTransaction | SetCodeTransaction):
         fields["maxFeePerGas"] = quantity(fee_wei_max(made))
         fields["maxPriorityFeePerGas"] = quantity(made.tip_wei_max)
     return fields
 
 
+def authorization_of(one: Authorization) -> Json:
+    return {
+        "chainId": quantity(one.chain_id),
+        "address": octets(one.address),
+        "nonce": quantity(one.nonce),
+        "yParity": quantity(one.y_parity),
+        "r": quantity(one.r),
+        "s": quantity(one.s),
+    }
+
+
 def receipt_of(receipt: MinedReceipt, sent: PooledTransaction, block: EvmBlock) -> Json:
     made = sent.transaction
-    address = None if made.to is not None else octets(created(sent.sender, made.nonce))
+    address = None if made.to is not None else octets(created_address(sent.sender, made.nonce))
     return {
         "type": quantity(made.type),
         "status": quantity(int(receipt.succeeded)),
         "cumulativeGasUsed": quantity(receipt.gas_total),
-        "logs": [],
-        "logsBloom": EMPTY_BLOOM,
+        "logs": [
+            log_of(log, receipt, block, index)
+            for index, log in enumerate(receipt.logs, receipt.log_first)
+        ],
+        "logsBloom": octets(bloom(receipt.logs)) if receipt.logs else EMPTY_BLOOM,
         "transactionHash": octets(receipt.hash),
         "transactionIndex": quantity(receipt.index),
         "blockHash": octets(receipt.block),
@@ -131,4 +154,20 @@ def receipt_of(receipt: MinedReceipt, sent: PooledTransaction, block: EvmBlock) 
         "to": None if made.to is None else octets(made.to),
         "contractAddress": address,
         "blockTimestamp": quantity(block.made_ms // 1000),
+    }
+
+
+def log_of(log: EvmLog, receipt: MinedReceipt, block: EvmBlock, index: int) -> Json:
+    """`index` counts the logs of a block."""
+    return {
+        "address": octets(log.address),
+        "topics": [octets(topic) for topic in log.topics],
+        "data": octets(log.data),
+        "blockHash": octets(block.hash),
+        "blockNumber": quantity(block.number),
+        "blockTimestamp": quantity(block.made_ms // 1000),
+        "transactionHash": octets(receipt.hash),
+        "transactionIndex": quantity(receipt.index),
+        "logIndex": quantity(index),
+        "removed": False,
     }

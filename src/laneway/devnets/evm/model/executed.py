@@ -1,0 +1,119 @@
+"""A block of a chain that executes: the EVM's own, with the header that it comes to."""
+
+from laneway.devnets.evm.limits import BASE_FEE_WEI_FIRST
+from laneway.devnets.evm.model.block import BlockPlace, EvmBlock, Work
+from laneway.devnets.evm.model.pool import PooledTransaction
+from laneway.devnets.evm.model.states import EvmAccountState, ExecutedState
+from laneway.evm.envelope import encode_canonical
+from laneway.evm.errors import InvalidTransaction
+from laneway.evm.execution.block import EvmExecution
+from laneway.evm.execution.receipt import EvmReceipt, bloom
+from laneway.evm.execution.replay import context_of
+from laneway.evm.header import BlockHeader, hash_of
+from laneway.evm.keccak import keccak
+from laneway.evm.rules import ForkRules
+from laneway.evm.state.journal import StateJournal
+from laneway.evm.trie.tree import EMPTY_ROOT, ordered_root
+
+MS_PER_S = 1_000
+
+
+class ExecutedWork(Work):
+    """A block that is being made: whatever its transactions do is done."""
+
+    def __init__(self, state: ExecutedState, place: BlockPlace, rules: ForkRules) -> None:
+        super().__init__(place)
+        self._state = state
+        self._journal = StateJournal(state)
+        self._header = opened(place)
+        context = context_of(
+            self._header, rules, chain_id=place.chain_id, block_hash=place.block_hash
+        )
+        self._execution = EvmExecution(self._journal, context, rules)
+        self.receipts: list[EvmReceipt] = []
+
+    def account(self, address: bytes) -> EvmAccountState:
+        found = self._journal.account(address)
+        return EvmAccountState(found.balance_wei, found.nonce)
+
+    def run(self, sent: PooledTransaction) -> bool:
+        try:
+            receipt = self._execution.transact(sent.transaction, sent.sender)
+        except InvalidTransaction:
+            return False
+        self.receipts.append(receipt)
+        self._ran(sent, receipt.gas_used, receipt.succeeded)
+        return True
+
+    def state(self) -> ExecutedState:
+        return self._state.after(self._journal.write_set())
+
+    def block(self, state: ExecutedState) -> EvmBlock:
+        """With the header of what was executed."""
+        total, encoded = 0, []
+        for receipt in self.receipts:
+            total += receipt.gas_used
+            encoded.append(receipt.encode(total))
+        raws = [encode_canonical(sent.transaction) for sent, _, _ in self.done]
+        header = BlockHeader(
+            parent_hash=self._header.parent_hash,
+            coinbase=self._header.coinbase,
+            state_root=state.trie.root(),
+            transactions_root=ordered_root(raws),
+            receipts_root=ordered_root(encoded),
+            logs_bloom=bloom([log for one in self.receipts for log in one.logs]),
+            number=self._header.number,
+            gas_limit=self._header.gas_limit,
+            gas_used=total,
+            timestamp_s=self._header.timestamp_s,
+            prevrandao=self._header.prevrandao,
+            base_fee_wei=self._header.base_fee_wei,
+            withdrawals_root=EMPTY_ROOT,
+            blob_gas_used=self._execution.blob_gas_used,
+            excess_blob_gas=0,
+            parent_beacon_root=bytes(32),
+        )
+        return self._made(hash_of(header), header)
+
+
+def opened(place: BlockPlace) -> BlockHeader:
+    """The header of a block in which nothing was executed yet."""
+    return BlockHeader(
+        parent_hash=place.parent.hash,
+        coinbase=place.beneficiary,
+        state_root=EMPTY_ROOT,
+        transactions_root=EMPTY_ROOT,
+        receipts_root=EMPTY_ROOT,
+        logs_bloom=bytes(256),
+        number=place.parent.number + 1,
+        gas_limit=place.gas_limit,
+        gas_used=0,
+        timestamp_s=place.made_ms // MS_PER_S,
+        prevrandao=keccak(place.parent.hash + place.count.to_bytes(8, "big")),
+        base_fee_wei=place.base_fee_wei,
+        excess_blob_gas=0,
+    )
+
+
+def executed_genesis(state: ExecutedState, gas_limit: int) -> EvmBlock:
+    """Block 0, which holds the first balances."""
+    header = BlockHeader(
+        parent_hash=bytes(32),
+        coinbase=bytes(20),
+        state_root=state.trie.root(),
+        transactions_root=EMPTY_ROOT,
+        receipts_root=EMPTY_ROOT,
+        logs_bloom=bytes(256),
+        number=0,
+        gas_limit=gas_limit,
+        gas_used=0,
+        timestamp_s=0,
+        prevrandao=bytes(32),
+        base_fee_wei=BASE_FEE_WEI_FIRST,
+        withdrawals_root=EMPTY_ROOT,
+        blob_gas_used=0,
+        excess_blob_gas=0,
+        parent_beacon_root=bytes(32),
+    )
+    numbers = (BASE_FEE_WEI_FIRST, 0, gas_limit, 0)
+    return EvmBlock(0, hash_of(header), bytes(32), *numbers, (), header)

@@ -1,0 +1,1 @@
+"""Pure: calls that no block has: their answers, their gas, and what they would touch."""
