@@ -5,6 +5,7 @@ from typing import Any
 from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene, assemble, returns
 
 from laneway.evm.calls.reverts import ERROR_SELECTOR
+from laneway.evm.limits import TRACED_STEP_BYTES
 from laneway.evm.opcodes.logs import EvmLog
 from laneway.evm.opcodes.system import created_address
 from laneway.evm.tracing.call_tree import CallNode, CallTreeTracer
@@ -85,3 +86,13 @@ def test_logs_stand_after_the_calls_before_them_unless_their_frame_failed() -> N
     failed = tree_of(f"0 0 LOG0 {calls} INVALID", "0 0 LOG0", with_logs=True)
     assert (failed.logs, failed.calls[0].logs) == ([], [])
     assert tree_of("0 0 LOG0").logs == []
+
+
+def test_no_more_is_kept_than_may_be() -> None:
+    scene, tracer = Scene(), CallTreeTracer(bytes_max=TRACED_STEP_BYTES)
+    scene.put(CONTRACT, f"0 0 0 0 {TO} GAS STATICCALL " * 2 + "32 0 RETURN")
+    scene.execution.tracer = TracedRun(tracer)
+    receipt = scene.transact()
+    root = tracer.tree(receipt, 1_000_000)
+    assert (len(root.calls), root.output, tracer.is_cut) == (1, b"", True)
+    assert len(receipt.output) == 32

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.evm.scene import CONTRACT, OTHER, Scene
 
+from laneway.evm.limits import TRACED_STEP_BYTES
 from laneway.evm.tracing.run import TracedRun
 from laneway.evm.tracing.steps import StepTracer, TracedStep
 
@@ -60,10 +61,21 @@ def test_the_last_step_of_a_frame_that_halts_says_why() -> None:
     assert steps_of("SLOAD")[-1].slot is None
 
 
-def test_no_more_steps_are_kept_than_may_be() -> None:
-    scene, tracer = Scene(), StepTracer(steps_max=2)
+def test_no_more_is_kept_than_may_be() -> None:
+    scene, tracer = Scene(), StepTracer(bytes_max=2 * TRACED_STEP_BYTES + 8)
     scene.put(CONTRACT, "1 2 ADD")
     scene.execution.tracer = TracedRun(tracer)
     assert scene.transact().succeeded
     assert (len(tracer.steps), tracer.is_cut) == (2, True)
     assert not StepTracer().is_cut
+
+
+def test_memory_and_what_calls_return_count_as_kept() -> None:
+    code = "0 0 MSTORE 0 0 3200 0 4 GAS STATICCALL STOP"
+    for options in ({"with_memory": True}, {}):
+        scene, tracer = Scene(), StepTracer(bytes_max=9 * TRACED_STEP_BYTES + 3_000, **options)
+        scene.put(CONTRACT, code)
+        scene.execution.tracer = TracedRun(tracer)
+        scene.transact()
+        assert tracer.is_cut
+        assert tracer.steps

@@ -4,6 +4,7 @@ from msgspec import Struct, field
 
 from laneway.evm.calls.reverts import reason_of
 from laneway.evm.execution.receipt import EvmReceipt
+from laneway.evm.limits import TRACED_BYTES_MAX, TRACED_STEP_BYTES
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.opcodes.logs import EvmLog
 from laneway.evm.tracing.watch import CallBeginning, TransactionTracer
@@ -37,8 +38,11 @@ class CallNode(Struct):
 
 
 class CallTreeTracer(TransactionTracer):
-    def __init__(self, *, with_logs: bool = False) -> None:
+    def __init__(self, *, with_logs: bool = False, bytes_max: int = TRACED_BYTES_MAX) -> None:
         self.root: CallNode | None = None
+        self.is_cut = False
+        """Whether there were more calls, or longer outputs, than are kept."""
+        self._bytes_left = bytes_max
         self._open: list[CallNode] = []
         self._with_logs = with_logs
 
@@ -52,7 +56,7 @@ class CallTreeTracer(TransactionTracer):
     def entered(self, beginning: CallBeginning) -> None:
         node = node_of(beginning)
         if self._open:
-            self._open[-1].calls.append(node)
+            self._add(node)
         else:
             self.root = node
         self._open.append(node)
@@ -60,7 +64,8 @@ class CallTreeTracer(TransactionTracer):
     def left(self, frame: CallFrame) -> None:
         node = self._open.pop()
         node.gas_used = node.gas - frame.gas
-        node.output = frame.output
+        if self._is_kept(len(frame.output)):
+            node.output = frame.output
         if not frame.is_good():
             node.error = frame.halt.reason if frame.halt is not None else REVERTED
             if frame.is_creation:
@@ -72,11 +77,20 @@ class CallTreeTracer(TransactionTracer):
         node.error, node.gas_used = problem, lost
         if node.kind.startswith("CREATE"):
             node.to = None
-        self._open[-1].calls.append(node)
+        self._add(node)
 
     def destroyed(self, frame: CallFrame, beneficiary: bytes, wei: int) -> None:
         node = CallNode("SELFDESTRUCT", frame.address, beneficiary, b"", 0, wei)
-        self._open[-1].calls.append(node)
+        self._add(node)
+
+    def _add(self, node: CallNode) -> None:
+        if self._is_kept(TRACED_STEP_BYTES + len(node.data)):
+            self._open[-1].calls.append(node)
+
+    def _is_kept(self, size: int) -> bool:
+        self._bytes_left -= size
+        self.is_cut = self.is_cut or self._bytes_left < 0
+        return not self.is_cut
 
     def logged(self, log: EvmLog) -> None:
         if self._with_logs:

@@ -3,7 +3,7 @@ of (lines.py)."""
 
 from typing import NamedTuple
 
-from laneway.evm.limits import TRACED_STEPS_MAX
+from laneway.evm.limits import TRACED_BYTES_MAX, TRACED_STEP_BYTES
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import Halt
 from laneway.evm.tracing.watch import StepBefore, TransactionTracer
@@ -41,22 +41,25 @@ class TracedStep(NamedTuple):
 
 
 class StepTracer(TransactionTracer):
-    def __init__(self, *, with_memory: bool = False, steps_max: int = TRACED_STEPS_MAX) -> None:
+    def __init__(self, *, with_memory: bool = False, bytes_max: int = TRACED_BYTES_MAX) -> None:
         self.steps: list[TracedStep] = []
         self.is_cut = False
         """Whether there were more steps than are kept."""
         self._with_memory = with_memory
-        self._steps_max = steps_max
+        self._bytes_left = bytes_max
         self._memory: bytes | None = None
         self._returned = b""
 
     def stepping(self, frame: CallFrame, before: StepBefore) -> None:  # noqa: ARG002
-        self._returned = frame.returned
+        if frame.returned is not self._returned:
+            self._returned = frame.returned
+            self._bytes_left -= len(frame.returned)
         if self._with_memory:
             self._memory = bytes(frame.memory)
 
     def stepped(self, frame: CallFrame, before: StepBefore, cost: int, halt: Halt | None) -> None:
-        if len(self.steps) >= self._steps_max:
+        self._bytes_left -= TRACED_STEP_BYTES + 8 * len(before.stack) + len(self._memory or b"")
+        if self._bytes_left < 0:
             self.is_cut = True
             return
         self.steps.append(
