@@ -87,5 +87,9 @@ ACCESS_LIST_ROUNDS_MAX = 16
 """Each round of making an access list adds to it or is the last. Real code takes two or three; code
 that asks for its gas can take as many as it likes."""
 
-TRACED_STEPS_MAX = 1_000_000
-"""About a gigabyte of values, each with a stack of ten words. Later steps run and are not kept."""
+TRACED_BYTES_MAX = 256 << 20
+"""What a trace of one transaction keeps at most; what comes later runs and is not kept. Code can
+hand a megabyte to every call for the price of a warm account, so gas is no bound."""
+
+TRACED_STEP_BYTES = 512
+"""About what a step or a call takes beside its stack, memory and data."""

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.evm.scene import COINBASE, CONTRACT, OTHER, SENDER, Scene, returns
+from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene, returns
 
 from laneway.evm.calls.call import CallAnswer, call
-from laneway.evm.calls.request import CallRequest, transaction_of
+from laneway.evm.calls.request import CallRequest
 from laneway.evm.errors import (
     BlobFeeTooLow,
     FeeBelowBase,
@@ -112,15 +112,3 @@ def test_gas_is_that_of_the_request_or_the_cap_of_calls() -> None:
     scene = Scene(fork=Fork.OSAKA)
     with pytest.raises(GasAboveCap):
         scene.transact(OTHER, gas_limit=20_000_000)
-
-
-def test_simulated_transactions_can_build_on_one_another() -> None:
-    scene = Scene()
-    execution = scene.execution
-    request = CallRequest(sender=SENDER, to=OTHER, value_wei=5, fee_wei_max=9, tip_wei_max=1)
-    made = transaction_of(request, chain_id=1, nonce=9, gas_limit=21_000)
-    assert execution.simulate(made, SENDER).succeeded
-    assert scene.journal.account(OTHER).balance_wei == 0
-    assert execution.simulate(made, SENDER, is_kept=True).succeeded
-    assert scene.journal.account(OTHER).balance_wei == 5
-    assert scene.journal.account(COINBASE).balance_wei == 21_000

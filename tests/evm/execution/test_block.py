@@ -31,6 +31,7 @@ from laneway.evm.transaction import (
     AccessListTransaction,
     Authorization,
     BlobTransaction,
+    DynamicFeeTransaction,
     LegacyTransaction,
     SetCodeTransaction,
     Transaction,
@@ -265,3 +266,40 @@ def test_a_library_that_is_missing_leaves_the_state_as_it_was() -> None:
         scene.transact(OTHER, value_wei=1)
     assert scene.journal.write_set() == WriteSet({}, {}, {})
     assert scene.execution.gas_used == 0
+
+
+# Transactions that are only tried.
+
+
+def tried(nonce: int = 9, **fields: Any) -> DynamicFeeTransaction:
+    given: dict[str, Any] = {"gas_limit": 100_000, "to": OTHER, "value_wei": 5} | fields
+    return DynamicFeeTransaction(1, nonce, 1, 100, **given)
+
+
+def test_a_simulated_transaction_has_a_receipt_and_leaves_no_trace() -> None:
+    scene = Scene()
+    scene.put(SENDER, "INVALID", nonce=3, balance_wei=RICH)
+    receipt = scene.execution.simulate(tried(gas_limit=20_000_000), SENDER)
+    assert (receipt.succeeded, receipt.gas_used, receipt.effective_price_wei) == (True, 21_000, 8)
+    assert scene.journal.write_set() == WriteSet({}, {}, {})
+    assert scene.execution.gas_used == 0
+
+
+def test_simulated_transactions_can_build_on_one_another() -> None:
+    scene = Scene()
+    scene.execution.simulate(tried(), SENDER, is_kept=True)
+    assert scene.journal.account(OTHER).balance_wei == 5
+    scene.execution.simulate(tried(), SENDER, is_kept=True)
+    assert scene.journal.account(OTHER).balance_wei == 10
+
+
+def test_fees_funds_and_gas_of_a_simulated_transaction_are_checked() -> None:
+    execution = Scene().execution
+    with pytest.raises(FundsTooLow):
+        execution.simulate(tried(value_wei=RICH), SENDER)
+    with pytest.raises(IntrinsicGasTooLow):
+        execution.simulate(tried(gas_limit=20_999), SENDER)
+    with pytest.raises(FeeBelowBase):
+        execution.simulate(LegacyTransaction(0, 6, 21_000, OTHER), SENDER)
+    with pytest.raises(BlobFeeTooLow):
+        execution.simulate(blob(blob_fee_wei_max=2), SENDER)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene, assemble, pushed
 
 from laneway.evm.limits import CODE_BYTES_MAX
@@ -178,3 +179,14 @@ def test_a_frame_that_halted_after_it_asked_for_a_child_runs_none() -> None:
 def test_each_frame_counts_as_a_use_of_its_code() -> None:
     frame = Scene().run("STOP")
     assert frame.code.uses == 1
+
+
+def test_a_tracer_runs_the_frames_in_place_of_the_loop() -> None:
+    class Idle:
+        def execute(self, frame: CallFrame) -> None:
+            frame.output = b"seen"
+
+    frame = Scene().frame("INVALID")
+    frame.context = structs.replace(frame.context, tracer=Idle())
+    execute(frame)
+    assert (frame.halt, frame.output) == (None, b"seen")
