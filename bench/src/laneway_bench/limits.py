@@ -131,3 +131,14 @@ ERASURE_BYTES = 4 << 20
 ERASURE_REPEATS_MIN = 4
 """Payloads of one question about the erasure code, all together, though never fewer than this:
 the peer needs a second or two for them."""
+
+PAYEES = 16
+"""Accounts that receive. Some peers copy all accounts at each call, so few is to their advantage.
+"""
+STORAGE_LOOPS = 50
+HASH_LOOPS = 200
+"""Steps of one transaction that loops: most of it is the loop, and it takes milliseconds."""
+WARM_TRANSACTIONS = 60
+"""Come before the clock starts, for everyone: JavaScript gets quick with use, laneway compiles."""
+EVM_SEND_BATCH = 500
+"""Transactions of one request to anvil; sending them is not timed."""
