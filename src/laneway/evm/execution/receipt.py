@@ -13,8 +13,8 @@ from laneway.evm.opcodes.logs import EvmLog
 BLOOM_BYTES = 256
 BLOOM_BITS_MASK = 2_047
 EMPTY_BLOOM = bytes(BLOOM_BYTES)
-TOPIC_PREFIX = b"\xa0"
-"""RLP's, of 32 bytes."""
+BLOOM_PREFIX, ADDRESS_PREFIX, TOPIC_PREFIX = b"\xb9\x01\x00", b"\x94", b"\xa0"
+"""RLP's, of 256, 20 and 32 bytes."""
 
 
 class EvmReceipt(Struct, frozen=True, kw_only=True):
@@ -41,17 +41,16 @@ class EvmReceipt(Struct, frozen=True, kw_only=True):
         body = rlp.encode_list(
             (b"\1" if self.succeeded else b"\x80")
             + rlp.encode_int(cumulative_gas)
-            + rlp.encode_bytes(self.bloom())
+            + BLOOM_PREFIX
+            + self.bloom()
             + rlp.encode_list(b"".join([encoded_log(log) for log in self.logs]))
         )
         return bytes([self.type]) + body if self.type else body
 
 
 def encoded_log(log: EvmLog) -> bytes:
-    topics = b"".join([TOPIC_PREFIX + topic for topic in log.topics])
-    return rlp.encode_list(
-        rlp.encode_bytes(log.address) + rlp.encode_list(topics) + rlp.encode_bytes(log.data)
-    )
+    topics = rlp.encode_list(b"".join([TOPIC_PREFIX + topic for topic in log.topics]))
+    return rlp.encode_list(ADDRESS_PREFIX + log.address + topics + rlp.encode_bytes(log.data))
 
 
 def bloom(logs: Iterable[EvmLog]) -> bytes:
