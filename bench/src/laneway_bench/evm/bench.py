@@ -111,7 +111,7 @@ class EvmBench(Contest[EvmBenchPlan]):
         return name == word or word in name.split("_")
 
     def question(self, name: str, count: int) -> dict[str, Any]:
-        """So many transactions of a workload; it is made once, for everyone."""
+        """The first transactions of a workload, which is made once, for everyone."""
         assert self.guests.modules is not None
         if not self._codes:
             self._codes = creation_codes(self.guests.modules)

@@ -1,7 +1,7 @@
 """What everyone executes: a state, a block, and transactions with the gas that each must use.
 
 All of it is plain JSON. laneway deploys the contracts and executes every transaction once, before
-anything is timed; the peers are told the same state, and must come to the same gas.
+anything is timed; the peers start from the same state, and must come to the same gas.
 """
 
 from collections.abc import Callable, Iterator, Mapping
