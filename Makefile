@@ -74,6 +74,7 @@ bench: $(VENV)/.dev $(PEERS)/.done
 	@$(BIN)/laneway bench contract $(ARGS)
 	@$(BIN)/laneway bench door $(ARGS)
 	@$(BIN)/laneway bench eoa $(ARGS)
+	@$(BIN)/laneway bench evm $(ARGS)
 	@$(BIN)/laneway bench sequence $(ARGS)
 	@$(BIN)/laneway bench jam $(ARGS)
 	@$(BIN)/laneway bench rollup $(ARGS)

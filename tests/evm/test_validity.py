@@ -69,6 +69,8 @@ def changed(bare: Transaction, **fields: object) -> Transaction:
         (changed(PLAIN, nonce=2**64 - 1), Fork.OSAKA, errors.NonceTooBig),
         (changed(PLAIN, gas_limit=2**64), Fork.PRAGUE, errors.FieldOverflow),
         (changed(PLAIN, value_wei=2**256), Fork.OSAKA, errors.FieldOverflow),
+        (changed(PLAIN, fee_wei_max=2**256), Fork.OSAKA, errors.FieldOverflow),
+        (changed(PLAIN, tip_wei_max=2**256), Fork.OSAKA, errors.FieldOverflow),
         (changed(BLOB, blob_fee_wei_max=2**256), Fork.OSAKA, errors.FieldOverflow),
         (changed(PLAIN, tip_wei_max=3), Fork.OSAKA, errors.TipAboveFee),
         (changed(PLAIN, fee_wei_max=2**250), Fork.OSAKA, errors.CostOverflow),

@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-BENCHES = ("contract", "door", "eoa", "jam", "rollup", "sequence")
+BENCHES = ("contract", "door", "eoa", "evm", "jam", "rollup", "sequence")
 
 
 def main(arguments: list[str]) -> int:
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     bench = import_module(f"laneway_bench.{asked.bench}.bench")
     is_divisible = getattr(bench, f"{asked.bench.capitalize()}Bench").is_divisible
     if asked.only and not is_divisible:
-        parser.error("--only belongs to eoa, jam, rollup and sequence")
+        parser.error("--only belongs to eoa, evm, jam, rollup and sequence")
     chosen = (asked.only,) if is_divisible else ()
     code: int = bench.main(asked.json, asked.quick, asked.out, asked.peers, *chosen)
     return code

@@ -131,3 +131,15 @@ ERASURE_BYTES = 4 << 20
 ERASURE_REPEATS_MIN = 4
 """Payloads of one question about the erasure code, all together, though never fewer than this:
 the peer needs a second or two for them."""
+
+PAYEES = 16
+"""Accounts that receive. Some peers copy all accounts at each call, so few is to their advantage.
+"""
+STORAGE_LOOPS = 50
+HASH_LOOPS = 200
+"""Steps of one transaction that loops: most of it is the loop, and it takes milliseconds."""
+WARM_TRANSACTIONS = {"laneway": 60, "eels": 5, "pyevm": 20, "ethereumjs": 400}
+"""Come before the clock starts: laneway compiles the code that it meets again, and JavaScript
+takes hundreds of calls to get quick. Plain Python hardly changes."""
+EVM_SEND_BATCH = 500
+"""Transactions of one request to anvil; sending them is not timed."""

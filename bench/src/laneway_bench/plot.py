@@ -49,6 +49,20 @@ LABELS = {
     "laneway_postgres": "laneway on PostgreSQL",
     "fleet_1": "1 process, PostgreSQL",
     "fleet_3": "3 processes, PostgreSQL",
+    "transfers_laneway": "transfers, laneway",
+    "transfers_eels": "transfers, EELS",
+    "transfers_pyevm": "transfers, py-evm",
+    "transfers_ethereumjs": "transfers, ethereumjs",
+    "erc20_fast": "ERC-20, laneway",
+    "erc20_interpreted": "ERC-20, interpreted",
+    "erc20_eels": "ERC-20, EELS",
+    "erc20_pyevm": "ERC-20, py-evm",
+    "erc20_ethereumjs": "ERC-20, ethereumjs",
+    "swap_fast": "swap, laneway",
+    "swap_interpreted": "swap, interpreted",
+    "swap_eels": "swap, EELS",
+    "swap_pyevm": "swap, py-evm",
+    "swap_ethereumjs": "swap, ethereumjs",
 }
 """In the order of the bars."""
 
@@ -57,11 +71,13 @@ TITLES = {
     "eoa": "Transfers from one account a second, each in a block",
     "sequence": "Transfers from one Cosmos account a second, each in a block",
     "rollup": "What a rollup's lane costs, and how much of a chain it uses",
+    "evm": "EVM transactions a second of one core",
     "jam": "What a JAM chain's bytes cost, against the peers of the same run",
 }
 """What is counted, where it is no execution of a contract."""
 
 OUR_NAMES = ("laneway", "http", "fleet")
+OUR_ENDS = ("_laneway", "_fast", "_interpreted")
 
 
 class Axis:
@@ -114,7 +130,7 @@ def bar_lines(rates: Mapping[str, float]) -> list[str]:
         lines.append(text(x, bottom + 16, f"{10**power:,}", anchor="middle", fill="#667085"))
     for place, (name, rate) in enumerate(rates.items()):
         y = TOP + ROW * place
-        fill = OURS if name.startswith(OUR_NAMES) else THEIRS
+        fill = OURS if name.startswith(OUR_NAMES) or name.endswith(OUR_ENDS) else THEIRS
         fill = BOUND if name.startswith(("raw", "bare", "sign")) else fill
         width = max(1.0, axis.x(rate) - LEFT)
         lines.append(text(LEFT - 10, y + 15, LABELS[name], anchor="end"))

@@ -55,6 +55,8 @@ def table(found: Mapping[str, Any]) -> str:
         lines += ["", *account_lines(results)]
     if "devnet_cpu_us_per_transfer" in results:
         lines += ["", *sequence_lines(results)]
+    if "recovery_us" in results:
+        lines += ["", *evm_lines(results)]
     return "\n".join([*lines, ""])
 
 
@@ -153,6 +155,18 @@ def sequence_lines(results: Mapping[str, Any]) -> list[str]:
         for size in speeds["laneway"]["sizes"]:
             numbers = " | ".join(f"{found['sizes'][size]:,.0f}" for found in speeds.values())
             lines.append(f"| {int(size) >> 10:,} KiB | {numbers} |")
+    return lines
+
+
+def evm_lines(results: Mapping[str, Any]) -> list[str]:
+    """What is no rate of the EVM: recovery, and what a node in Rust does with the same."""
+    recovery = ", ".join(f"{name} {us:,.0f}" for name, us in results["recovery_us"].items())
+    lines = [f"CPU µs of decoding a transaction and recovering its sender, apart: {recovery}."]
+    if results["anvil_mined_per_s"]:
+        mined = ", ".join(
+            f"{name} {rate:,.0f}" for name, rate in results["anvil_mined_per_s"].items()
+        )
+        lines.append(f"Transactions a second that anvil puts into one block, wall time: {mined}.")
     return lines
 
 

@@ -19,6 +19,7 @@ BENCHES = {
     "door": "Requests per second over HTTP, PostgreSQL and Redis, a fleet, and a thousand readers.",
     "eoa": "Transfers per second from one account on a real node, "
     "against viem, ethers and web3.py.",
+    "evm": "EVM transactions per second of one core, against EELS, py-evm and ethereumjs.",
     "jam": "The JAM formats: erasure code against npm's WASM, votes, state proofs, "
     "the chain model.",
     "rollup": "A rollup's lane: what a block costs and leaves, how soon it is final, "
@@ -26,7 +27,13 @@ BENCHES = {
     "sequence": "Transfers per second from one Cosmos account, against cosmjs and cosmpy; "
     "blobs and memory.",
 }
-DIVISIBLE = {"eoa": "Contestants", "jam": "Parts", "rollup": "Parts", "sequence": "Contestants"}
+DIVISIBLE = {
+    "eoa": "Contestants",
+    "evm": "Workloads or contestants",
+    "jam": "Parts",
+    "rollup": "Parts",
+    "sequence": "Contestants",
+}
 """Benchmarks of which some can be left out, and what these are called."""
 
 

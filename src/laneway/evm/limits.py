@@ -64,11 +64,17 @@ MODEXP_BYTES_MAX = 1_024
 MODEXP_GAS_MAX = 1 << 30
 """More gas than any block has. It pays for an exponent of 400 MB, before Osaka bounds it."""
 
+BLOOM_ENTRIES_KEPT = 4_096
+"""Addresses and topics whose bits in a filter are kept: half a megabyte."""
+
 COMPILED_AFTER_USES = 4
 """Code is compiled when it is called again and again: it takes as long as some ten executions."""
 
 NEVER_COMPILED = 1 << 62
 """More uses than any code has."""
+
+DEAD_END_OPCODES_MAX = 64
+"""How far code is read to see whether it only reverts: reasons in Solidity take about forty."""
 
 TRACE_OPCODES_MAX = 256
 TRACE_WORDS_MAX = 2_048

@@ -123,6 +123,9 @@ Transaction: TypeAlias = (
     | SetCodeTransaction
 )
 
+ONE_PRICE = (LegacyTransaction, AccessListTransaction)
+"""Types before EIP-1559, which pay one price whatever the base fee is."""
+
 Some = TypeVar("Some", bound=Transaction)
 
 
@@ -132,14 +135,14 @@ def signed(transaction: Some, signature: Signature) -> Some:
 
 def fee_wei_max(transaction: Transaction) -> int:
     """The most it pays for a unit of gas."""
-    if isinstance(transaction, LegacyTransaction | AccessListTransaction):
+    if isinstance(transaction, ONE_PRICE):
         return transaction.gas_price_wei
     return transaction.fee_wei_max
 
 
 def tip_wei_max(transaction: Transaction) -> int:
     """The most of it that goes to the block's builder; before EIP-1559 all that is above base."""
-    if isinstance(transaction, LegacyTransaction | AccessListTransaction):
+    if isinstance(transaction, ONE_PRICE):
         return transaction.gas_price_wei
     return transaction.tip_wei_max
 

@@ -96,16 +96,18 @@ def _check_chain(transaction: Transaction, fork: Fork, chain_id: int | None) -> 
 
 def _check_numbers(transaction: Transaction) -> None:
     fee, tip = fee_wei_max(transaction), tip_wei_max(transaction)
-    narrow = (("nonce", transaction.nonce), ("gas_limit", transaction.gas_limit))
-    for field, number in narrow:
-        if not 0 <= number < WORD:
-            raise FieldOverflow(field=field, bits=64)
-    wide = [("value", transaction.value_wei), ("fee", fee), ("tip", tip)]
-    if isinstance(transaction, BlobTransaction):
-        wide.append(("blob_fee", transaction.blob_fee_wei_max))
-    for field, number in wide:
-        if not 0 <= number < WIDE:
-            raise FieldOverflow(field=field, bits=256)
+    if not 0 <= transaction.nonce < WORD:
+        raise FieldOverflow(field="nonce", bits=64)
+    if not 0 <= transaction.gas_limit < WORD:
+        raise FieldOverflow(field="gas_limit", bits=64)
+    if not 0 <= transaction.value_wei < WIDE:
+        raise FieldOverflow(field="value", bits=256)
+    if not 0 <= fee < WIDE:
+        raise FieldOverflow(field="fee", bits=256)
+    if not 0 <= tip < WIDE:
+        raise FieldOverflow(field="tip", bits=256)
+    if isinstance(transaction, BlobTransaction) and not 0 <= transaction.blob_fee_wei_max < WIDE:
+        raise FieldOverflow(field="blob_fee", bits=256)
     # EIP-2681: the last nonce could never be counted.
     if transaction.nonce == WORD - 1:
         raise NonceTooBig(nonce=transaction.nonce)

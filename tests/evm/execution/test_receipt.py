@@ -32,3 +32,8 @@ def test_a_receipt_stands_in_the_trie_with_the_gas_of_all_before_it() -> None:
     )
     assert receipt(2).encode(50_000) == b"\x02" + receipt(0).encode(50_000)
     assert receipt(2).bloom() == bloom([LOG])
+
+
+def test_a_receipt_without_logs_has_an_empty_filter() -> None:
+    failed = EvmReceipt(type=0, succeeded=False, gas_used=21_000, effective_price_wei=8)
+    assert rlp.decode(failed.encode(21_000)) == (b"", b"\x52\x08", bytes(256), ())

@@ -54,6 +54,16 @@ def test_what_is_set_back_is_no_change(state: PlainState) -> None:
     assert journal.write_set() == WriteSet({}, {}, {})
 
 
+def test_a_transaction_begins_with_the_gas_and_nonce_of_its_sender(state: PlainState) -> None:
+    journal = StateJournal(state)
+    before = journal.account(A)
+    journal.begin(A, 30)
+    after = journal.account(A)
+    assert (after.nonce, after.balance_wei) == (before.nonce + 1, before.balance_wei - 30)
+    journal.abandon()
+    assert journal.account(A) == before
+
+
 def test_an_account_that_becomes_empty_is_deleted(state: PlainState) -> None:
     journal = StateJournal(state)
     journal.pay(B, -5)

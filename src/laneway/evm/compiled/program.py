@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from sha3 import keccak_256
+
 from laneway.evm.compiled.trace import INTERPRET, function_text
 from laneway.evm.limits import COMPILED_BYTES_MIN, COMPILED_BYTES_PER_CODE_BYTE
 from laneway.evm.machine.code import EvmCode
@@ -27,6 +29,7 @@ class CompiledCode:
             "OutOfGas": OutOfGas,
             "InvalidJump": InvalidJump,
             "from_bytes": int.from_bytes,
+            "keccak_256": keccak_256,
             "plain": table.plain,
             "framed": table.framed,
             "destinations": code.destinations,

@@ -9,15 +9,23 @@ specification says.
 """
 
 from laneway.evm.compiled.words import EXPRESSIONS, Word, computed, constant
-from laneway.evm.limits import STACK_WORDS_MAX, TRACE_OPCODES_MAX, TRACE_WORDS_MAX
+from laneway.evm.limits import (
+    DEAD_END_OPCODES_MAX,
+    STACK_WORDS_MAX,
+    TRACE_OPCODES_MAX,
+    TRACE_WORDS_MAX,
+)
 from laneway.evm.machine.code import EvmCode
 from laneway.evm.machine.instructions import Opcode, OpcodeTable
+from laneway.evm.opcodes.hashing import WORD_GAS as HASH_WORD_GAS
 from laneway.evm.opcodes.memory import COLD_KEY_GAS
 
 ENDED, INTERPRET = -1, -2
 """What a function returns instead of the next position: the frame ended or waits for a child; the
 interpreter goes on."""
-JUMP, JUMPI, JUMPDEST, PUSH0, DUP1, SWAP1, LOG0 = 0x56, 0x57, 0x5B, 0x5F, 0x80, 0x90, 0xA0
+KECCAK256, JUMP, JUMPI, JUMPDEST, PUSH0 = 0x20, 0x56, 0x57, 0x5B, 0x5F
+DUP1, SWAP1, LOG0 = 0x80, 0x90, 0xA0
+NOWHERE = -1
 LASTS = frozenset(
     ("RETURNDATACOPY", "SSTORE", "TSTORE", "GAS", "LOG0", "LOG1", "LOG2", "LOG3", "LOG4")
 )
@@ -25,6 +33,7 @@ LASTS = frozenset(
 on."""
 CALLS = frozenset(("CREATE", "CREATE2", "CALL", "CALLCODE", "DELEGATECALL", "STATICCALL"))
 ENDS = frozenset(("STOP", "RETURN", "REVERT", "INVALID", "SELFDESTRUCT"))
+FAILS = frozenset(("REVERT", "INVALID"))
 ANSWERS = {
     "ADDRESS": "from_bytes(frame.address, 'big')",
     "ORIGIN": "from_bytes(frame.context.origin, 'big')",
@@ -35,8 +44,8 @@ ANSWERS = {
     "MSIZE": "len(memory)",
 }
 """Opcodes that take nothing and answer with what the frame knows."""
-REVERT_PATTERNS = (b"\x5f\x5f\xfd", b"\x5f\x80\xfd", b"\x60\x00\x80\xfd", b"\xfe")
-"""Code that nobody hopes to reach: of two ways, a trace follows the other one."""
+FORKS = CALLS | frozenset(("STOP", "RETURN", "SELFDESTRUCT", "JUMPI"))
+"""Opcodes after which code may do something else than revert."""
 
 
 def function_text(code: EvmCode, table: OpcodeTable, begin: int) -> str:
@@ -64,6 +73,8 @@ class Trace:
         self._seen: dict[int, None] = {}
         self._words = 0
         """How many words its ways out put back, all together."""
+        self._memory_bytes = 0
+        """How much memory there is for sure."""
         self._open(begin)
 
     def follow(self) -> None:
@@ -216,7 +227,7 @@ class Trace:
             self._push(self._named(Word(ANSWERS[opcode.name])))
         elif opcode.name == "PC":
             self._push(constant(pc))
-        elif special is not None:
+        elif special is not None and not (op == KECCAK256 and self._at(2).number is None):
             special(self)
         else:
             words = [self._pop() for _ in range(opcode.pops)]
@@ -234,13 +245,16 @@ class Trace:
 
     # Opcodes that are worth their own text.
 
-    def _reach(self, at: Word, size: int | str) -> str:
+    def _reach(self, at: Word, size: int) -> str:
         """Have memory for a range; the text of its end."""
-        end = f"{at.as_number()} + {size}"
-        if at.number is not None and isinstance(size, int):
-            end = str(at.number + size)
+        known = None if at.number is None else at.number + size
+        if known is None:
+            end = self._named(Word(f"{at.as_number()} + {size}")).text
         else:
-            end = self._named(Word(end)).text
+            end = str(known)
+            if known <= self._memory_bytes:
+                return end
+            self._memory_bytes = known
         self._write(
             f"if {end} > len(memory):",
             "    frame.gas = gas",
@@ -267,17 +281,30 @@ class Trace:
         self._write(f"few = frame.data[{at}:{at} + 32]")
         self._push(self._named(Word("from_bytes(few, 'big') << 8 * (32 - len(few))")))
 
+    def _keccak(self) -> None:
+        """Of a range whose length is known: its price is part of the segment's."""
+        at, size = self._pop(), self._pop()
+        assert size.number is not None
+        self._gas += HASH_WORD_GAS * ((size.number + 31) // 32)
+        read = "b''"
+        if size.number:
+            end = self._reach(at, size.number)
+            read = f"memory[{at.as_number()}:{end}]"
+        self._push(self._named(Word(f"from_bytes(keccak_256({read}).digest(), 'big')")))
+
     def _sload(self) -> None:
         key = self._pop().as_number()
         self._write(
-            "storage = frame.own_storage()",
+            "storage = frame.storage or frame.own_storage()",
             f"if {key} not in storage.warm:",
             f"    frame.context.journal.warm_key(storage, {key})",
             f"    gas -= {COLD_KEY_GAS}",
             "    if gas < 0:",
             "        raise OutOfGas",
         )
-        self._push(self._named(Word(f"storage.load({key})")))
+        value = self._named(Word(f"storage.now.get({key})"))
+        self._write(f"if {value.text} is None:", f"    {value.text} = storage.load({key})")
+        self._push(value)
 
     # The ends of a trace.
 
@@ -332,8 +359,8 @@ class Trace:
 
     def _branch(self, pc: int, to: Word, condition: Word) -> int | None:
         """Leave on the way that is less likely, and return the other one."""
-        is_hope = self._code.padded.startswith(REVERT_PATTERNS, pc + 1)
-        if is_hope and to.number is not None and to.number in self._code.destinations:
+        is_known = to.number is not None and to.number in self._code.destinations
+        if is_known and self._reverts(pc + 1):
             self._write(f"if {condition.negated()}:")
             self._write(*(f"    {line}" for line in self._leave(str(pc + 1))))
             return to.number
@@ -348,11 +375,33 @@ class Trace:
         self._write(*(f"    {line}" for line in self._leave(to.as_number())))
         return pc + 1
 
+    def _reverts(self, pc: int) -> bool:
+        """Whether the code from here on can only fail: of two ways, a trace follows the other."""
+        pushed = NOWHERE
+        for _ in range(DEAD_END_OPCODES_MAX):
+            op = self._code.padded[pc]
+            opcode = self._table.known.get(op)
+            if opcode is None or opcode.name in FAILS:
+                return True
+            if opcode.name in FORKS:
+                return False
+            if op == JUMP:
+                if pushed not in self._code.destinations:
+                    return False
+                pc, pushed = pushed, NOWHERE
+            elif PUSH0 <= op < DUP1:
+                pushed = self._code.pushes[pc]
+                pc += 1 + op - PUSH0
+            else:
+                pc, pushed = pc + 1, NOWHERE
+        return False
+
 
 SPECIAL = {
     "MLOAD": Trace._mload,
     "MSTORE": Trace._mstore,
     "CALLDATALOAD": Trace._calldataload,
     "SLOAD": Trace._sload,
+    "KECCAK256": Trace._keccak,
 }
 """Opcodes that need their frame, and have a text of their own."""

@@ -66,6 +66,8 @@ class EvmExecution:
         self.tracer: FrameTracer | None = None
         self._codes = codes
         self._compiled_after = compiled_after
+        self._warm_always = {**dict.fromkeys(rules.precompiles), block.coinbase: None}
+        """Accounts that cost no first touch in any transaction (EIP-2929, EIP-3651)."""
 
     def transact(self, transaction: Transaction, sender: bytes) -> EvmReceipt:
         """Its receipt. InvalidTransaction if no block can have it, Excluded if this one cannot."""
@@ -153,8 +155,7 @@ class EvmExecution:
         journal, block, fork = self.journal, self.block, self.rules.fork
         price = effective_price_wei(transaction, block.base_fee_wei)
         limit, blob_gas = transaction.gas_limit, blob_gas_of(transaction)
-        journal.pay(sender, -limit * price - blob_gas * block.blob_base_fee_wei)
-        journal.count(sender)
+        journal.begin(sender, limit * price + blob_gas * block.blob_base_fee_wei)
         if isinstance(transaction, SetCodeTransaction):
             delegate(journal, transaction.authorizations, block.chain_id)
         frame = self._outermost(transaction, sender, price)
@@ -239,9 +240,8 @@ class EvmExecution:
         """What costs no first touch: EIP-2929, EIP-2930, EIP-3651, and who is delegated to."""
         journal = self.journal
         warm = journal.warm
-        warm.update(dict.fromkeys(self.rules.precompiles))
-        for address in (sender, frame.address, frame.code_address, self.block.coinbase):
-            warm[address] = None
+        warm.update(self._warm_always)
+        warm[sender] = warm[frame.address] = warm[frame.code_address] = None
         for entry in access_list(transaction):
             warm[entry.address] = None
             storage = journal.storage(entry.address)

@@ -25,37 +25,37 @@ def run(frame: CallFrame) -> None:
         gas -= costs[op]
         if gas < 0:
             raise OutOfGas
-        do = plain[op]
         to = NOWHERE
         try:
-            if do is not None:
-                do(stack)
-                pc += 1
-                continue
-            if PUSH0 <= op < SWAP1:
+            if PUSH0 <= op < LOG0:
                 if op < DUP1:
                     stack.append(pushes[pc])
-                    pc += op - PUSH0
-                else:
+                    pc += op - PUSH0 + 1
+                elif op < SWAP1:
                     stack.append(stack[0x7F - op])
-                pc += 1
+                    pc += 1
+                else:
+                    stack[-1], stack[0x8E - op] = stack[0x8E - op], stack[-1]
+                    pc += 1
+                    continue
                 if len(stack) > STACK_WORDS_MAX:
                     raise StackOverflow
                 continue
-            if SWAP1 <= op < LOG0:
-                stack[-1], stack[0x8E - op] = stack[0x8E - op], stack[-1]
+            do = plain[op]
+            if do is not None:
+                do(stack)
                 pc += 1
                 continue
             if op == JUMPDEST:
                 pc += 1
                 continue
-            if op == JUMP:
-                to = stack.pop()
-            elif op == JUMPI:
+            if op == JUMPI:
                 to = stack.pop()
                 if not stack.pop():
                     pc += 1
                     continue
+            elif op == JUMP:
+                to = stack.pop()
         except IndexError:
             raise StackUnderflow from None
         if to != NOWHERE:

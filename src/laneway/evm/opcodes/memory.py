@@ -67,14 +67,16 @@ def sstore(frame: CallFrame) -> None:
         raise OutOfGas
     storage, journal = frame.own_storage(), frame.context.journal
     key, value = frame.stack.pop(), frame.stack.pop()
-    if journal.warm_key(storage, key):
-        frame.charge(COLD_STORE_GAS)
-    current = storage.load(key)
+    gas = COLD_STORE_GAS if journal.warm_key(storage, key) else 0
+    current = storage.now.get(key)
+    if current is None:
+        current = storage.load(key)
     original = storage.original.get(key, current)
     if value == current or original != current:
-        frame.charge(WARM_READ_GAS)
+        gas += WARM_READ_GAS
     else:
-        frame.charge(STORE_GAS if original else FRESH_STORE_GAS)
+        gas += STORE_GAS if original else FRESH_STORE_GAS
+    frame.charge(gas)
     if value != current:
         journal.refund += refund(original, current, value)
         journal.store(storage, key, value)

@@ -83,7 +83,7 @@ class StateJournal:
 
     def account(self, address: bytes) -> StateAccount:
         """As opcodes see it: one that does not exist is empty."""
-        return self.find(address) or ABSENT_ACCOUNT
+        return self.accounts.get(address) or self.find(address) or ABSENT_ACCOUNT
 
     def find(self, address: bytes) -> StateAccount | None:
         account = self.accounts.get(address, ABSENT)
@@ -95,8 +95,10 @@ class StateJournal:
         """An empty account is deleted (EIP-161)."""
         if account is not None and account.is_empty():
             account = None
-        self.undo.append((self.accounts, address, self.find(address)))
-        self.accounts[address] = account
+        accounts = self.accounts
+        old = accounts.get(address, ABSENT)
+        self.undo.append((accounts, address, self.find(address) if old is ABSENT else old))
+        accounts[address] = account
 
     def touch(self, address: bytes) -> None:
         """Delete an account that exists and is empty: one that an old state still has."""
@@ -113,6 +115,11 @@ class StateJournal:
         """Raise the nonce of an account."""
         old = self.account(address)
         self.put(address, StateAccount(old.nonce + 1, old.balance_wei, old.code_hash))
+
+    def begin(self, sender: bytes, wei: int) -> None:
+        """A transaction takes its gas from the sender and raises the nonce."""
+        old = self.account(sender)
+        self.put(sender, StateAccount(old.nonce + 1, old.balance_wei - wei, old.code_hash))
 
     def is_taken(self, address: bytes) -> bool:
         """Whether no contract can be created there (EIP-684, EIP-7610)."""

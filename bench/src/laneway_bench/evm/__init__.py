@@ -1,0 +1,1 @@
+"""`laneway bench evm`: the benchmark, and the processes that it measures."""
