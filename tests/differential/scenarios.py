@@ -194,5 +194,7 @@ def miserly(world: World) -> Snippet:
     return tuple(words)
 
 
-SCENARIOS = (miserly, who, mirrored, mirrored, metered, metered, transient_life, born_and_destroyed, undone,
-             undone, looked_at_after_birth)  # fmt: skip
+SCENARIOS = (
+    *(miserly, who, mirrored, mirrored, metered, metered, transient_life, born_and_destroyed),
+    *(undone, undone, looked_at_after_birth),
+)
