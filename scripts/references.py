@@ -200,7 +200,9 @@ def api_type(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return ", ".join(f"`{word}`" for word in schema["enum"])
     if schema.get("type") == "array":
-        return f"list of {api_type(schema['items'])}"
+        return f"list of {api_type(schema.get('items', {}))}"
+    if not schema.keys() - {"default"}:
+        return "anything"
     return str(schema.get("format") or schema.get("type", "object"))
 
 

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import evm_token
+from tests.anvil import anvil
 from tests.free_ports import free_port
 
 PAGE = (Path(__file__).parents[2] / "docs/from-web3.md").read_text()
-AFTER = PAGE.partition("## After")[2]
+AFTER, WORDS = (PAGE.partition(f"## {name}\n")[2] for name in ("After", "Calls in words"))
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 KEY = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
@@ -26,8 +28,9 @@ ETHER = 10**18
 START_S_MAX = 90.0
 
 
-def blocks(language: str) -> list[str]:
-    return [text for name, text in BLOCK.findall(AFTER) if name == language]
+def blocks(language: str, section: str = AFTER) -> list[str]:
+    own = section.partition("\n## ")[0]
+    return [text for name, text in BLOCK.findall(own) if name == language]
 
 
 def ask(url: str, method: str, *params: object) -> Any:
@@ -96,3 +99,35 @@ def test_every_way_of_the_page_names_one_payment(tmp_path: Path) -> None:
         assert int(ask(rpc, "eth_getBalance", TO, "latest"), 16) - before == ETHER // 10
         mined = ask(rpc, "eth_getTransactionByHash", paid)
         assert (int(mined["value"], 16), int(mined["nonce"], 16)) == (ETHER // 10, 0)
+
+
+def balance(rpc: str, token: str) -> int:
+    call = {"to": token, "data": "0x70a08231" + TO[2:].rjust(64, "0")}
+    return int(ask(rpc, "eth_call", call, "latest"), 16)
+
+
+@pytest.mark.slow
+def test_every_way_of_the_page_names_one_call_in_words(tmp_path: Path) -> None:
+    (client,), (javascript,), (shell,) = (blocks(name, WORDS) for name in ("python", "js", "sh"))
+    (toml,) = blocks("toml")
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    env = os.environ | {"LANEWAY_URL": url, "HOT_KEY": KEY}
+    artifact = {"abi": evm_token.ABI, "bytecode": {"object": evm_token.CODE}}
+    (tmp_path / "Token.json").write_text(json.dumps(artifact))
+    (tmp_path / "call.mjs").write_text(javascript)
+    with anvil("--block-time", "0.1") as node:
+        (tmp_path / "laneway.toml").write_text(toml.replace("http://127.0.0.1:8545", node.url))
+        with started("up", "--listen", f"127.0.0.1:{port}", folder=tmp_path, env=env):
+            until_ready(url)
+            token, value = ran(tmp_path, env, sys.executable, "-c", client).split()
+            assert int(value) == balance(node.url, token) == 15 * ETHER // 10
+            program = shutil.which("node")
+            assert program, "the page's JavaScript needs node: run make setup"
+            sent = ran(tmp_path, env, program, "call.mjs", token).strip()
+            typed = shell.replace("laneway ", f"{sys.executable} -m laneway ")
+            shown = ran(tmp_path, env | {"TOKEN": token}, "sh", "-ec", typed)
+            assert shown.count(sent) == 2
+            assert f"transfer(to={TO}, amount={value})" in shown
+            assert f"value={value}) of {token}" in shown
+        assert balance(node.url, token) == 15 * ETHER // 10

@@ -56,7 +56,7 @@ def test_the_page_shows_an_import_of_every_name_it_uses() -> None:
 
 
 def test_every_name_that_the_package_offers_can_be_imported() -> None:
-    offered = {"namespace_of", "DynamicFeeTransaction"}
+    offered = {"encoded_call", "namespace_of", "DynamicFeeTransaction"}
     for package in (laneway, evm):
         assert sorted(package.__all__) == sorted(package.PLACES)
         for name in package.__all__:

@@ -33,7 +33,7 @@ def test_the_table_of_extras_is_that_of_the_package() -> None:
     }
     places = packages_distributions()
     found = {
-        extra: {places[module][0].lower() for module in modules}
+        extra: {places[module][0].lower().replace("_", "-") for module in modules}
         for extra, modules in EXTRAS.items()
     }
     assert found == wanted

@@ -17,6 +17,7 @@ from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.keccak import keccak
+from laneway.evm.limits import NEVER_COMPILED
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.opcodes.logs import EvmLog
 from laneway.evm.rules import ForkRules, rules_of
@@ -26,6 +27,9 @@ from laneway.evm.state.plain import PlainState
 from laneway.evm.state.view import StateAccount
 from laneway.evm.trie.accounts import AccountTrie
 from laneway.evm.validity import validate
+
+ENGINES = {"interpreted": NEVER_COMPILED, "compiled": 0}
+"""After how many uses code is compiled."""
 
 
 class Outcome(Struct, frozen=True):
@@ -58,11 +62,13 @@ def context(block: Surroundings, rules: ForkRules) -> BlockContext:
     )
 
 
-def run(surroundings: Surroundings, state: PlainState, row: Row) -> Outcome:
+def run(surroundings: Surroundings, state: PlainState, row: Row, engine: str) -> Outcome:
     """What becomes of a row's transaction; the state itself does not change."""
     rules = rules_of(row.fork)
     journal = StateJournal(state)
-    block = EvmExecution(journal, context(surroundings, rules), rules)
+    block = EvmExecution(
+        journal, context(surroundings, rules), rules, compiled_after=ENGINES[engine]
+    )
     try:
         transaction = decode(row.raw)
         sender = validate(transaction, row.fork, surroundings.chain_id)
@@ -72,16 +78,16 @@ def run(surroundings: Surroundings, state: PlainState, row: Row) -> Outcome:
     return Outcome(receipt, journal.write_set())
 
 
-def problems(test: StateTest) -> list[str]:
+def problems(test: StateTest, engine: str) -> list[str]:
     """What is not as the vectors say, a line for each row at most."""
     state = plain_state(test.pre)
     trie = test.pre.trie()
-    found = ((row.name, problem(test.surroundings, state, trie, row)) for row in test.rows)
+    found = ((row.name, problem(test, state, trie, row, engine)) for row in test.rows)
     return [f"{name}: {said}" for name, said in found if said]
 
 
-def problem(surroundings: Surroundings, state: PlainState, trie: AccountTrie, row: Row) -> str:
-    outcome = run(surroundings, state, row)
+def problem(test: StateTest, state: PlainState, trie: AccountTrie, row: Row, engine: str) -> str:
+    outcome = run(test.surroundings, state, row, engine)
     changes = outcome.changes
     if row.exception is not None:
         if outcome.receipt is not None:

@@ -54,6 +54,11 @@ class Bucket:
         self._tokens -= count
         return max(0.0, -self._tokens / self._per_s)
 
+    def spares(self, count: int, now_s: float) -> bool:
+        """Whether so much leaves half of a burst to others."""
+        left = min(self._burst, self._tokens + (now_s - self._at_s) * self._per_s)
+        return left - count >= self._burst / 2
+
     def give_back(self, count: int) -> None:
         """Return tokens that were taken and will not be used."""
         self._tokens = min(self._burst, self._tokens + count)
@@ -133,6 +138,12 @@ class NodeEndpoint(ABC):
     def is_resting(self) -> bool:
         """Whether it failed so lately that others are asked first."""
         return max(self._rest_until_s, self._busy_until_s) > loop_s()
+
+    def spares(self, calls_count: int) -> bool:
+        """Whether it may be asked for what no lane needs: it does not rest, and of its allowance
+        enough is left."""
+        is_free = self._bucket is None or self._bucket.spares(calls_count, loop_s())
+        return is_free and not self.is_resting()
 
     def saw_head(self, number: int) -> None:
         self.head_number = number

@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
     "devnet": ("laneway.cli.devnet:devnet", "A chain of your own to try things on."),
+    "evm": ("laneway.cli.evm:evm", "The EVM by itself: see what its fast path makes of code."),
     "chaos": ("laneway.cli.chaos:chaos", "A proxy before a node that misbehaves by rule."),
     "apikey": ("laneway.cli.apikey:apikey", "Make an API key; only its hash is kept."),
     "key": ("laneway.cli.key:key", "Make, import and list keystores; check a signer."),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=SharedCommand, after="data")
 @click.argument("lane", required=False)
+@click.argument("args", nargs=-1)
 @click.option("--data", help="What the contract is given; of an account the call, 0x….")
 @click.option("--payload", metavar="JSON", help="The API's `payload`, of any kind of lane.")
 @click.option("--key", help="Idempotency key: with it the command is safe to run twice.")
@@ -35,6 +36,7 @@ def send(
     output: Output,
     *,
     lane: str | None,
+    args: tuple[str, ...],
     file: IO[bytes] | None,
     wait: bool,
     timeout: float | None,
@@ -44,38 +46,28 @@ def send(
 ) -> int:
     """Queue a transaction; returns when it is durable.
 
-    LANE is KIND:KEY, for example contract:QmToken, evm:CHAIN:ACCOUNT or cosmos:CHAIN:ACCOUNT. A
-    file has one object a line with the options' names: {"lane": …, "data": …, "executor": …,
+    LANE is KIND:KEY, for example contract:QmToken, evm:CHAIN:ACCOUNT or cosmos:CHAIN:ACCOUNT. ARGS
+    are those of --call, or of the constructor of --deploy: numbers in digits or with a unit
+    (1.5ether), lists and tuples as JSON; before one that begins with a minus stands --.
+
+    A file has one object a line with the options' names: {"lane": …, "data": …, "executor": …,
     "key": …} or {"lane": …, "to": …, "value": "1 gwei", "max_fee_per_gas": …} or {"lane": …,
-    "blobs": [{"namespace": …, "data": BASE64}]}. The lines of one lane are sent in order, each when
-    the one before it is durable; those of other lanes at the same time. A line without a key gets
-    one from --key or from the file's contents, and its number: after any crash the same command
-    goes on where it stopped and doubles nothing.
+    "to": …, "call": …, "args": […]} or {"lane": …, "blobs": [{"namespace": …, "data": BASE64}]}.
+    The lines of one lane are sent in order, each when the one before it is durable; those of other
+    lanes at the same time. A line without a key gets one from --key or from the file's contents,
+    and its number: after any crash the same command goes on where it stopped and doubles nothing.
     """
     for kind in command_lines():
         kind.read_options(typed)
     typed["payload"] = None if payload is None else read_payload(payload)
+    typed["args"] = list(args) or None
+    typed["valid_until"] = None if valid_until is None else moment("--valid-until", valid_until)
     content = {name for kind in command_lines() for name in kind.content}
     is_typed = any(typed[name] is not None for name in (*content, "payload"))
     if is_typed == (file is not None):
-        ways = "--data, --to, --blob, --message, --payload or --file"
+        ways = "--data, --to, --call, --deploy, --blob, --message, --payload or --file"
         raise click.UsageError(f"say what to send: {ways}")
-    if file is not None:
-        lines = read_lines(file.read(), lane, typed["key"])
-    else:
-        if lane is None:
-            raise click.UsageError("say to which LANE, for example contract:QmToken")
-        until = None if valid_until is None else moment("--valid-until", valid_until)
-        named = {name: value for name, value in typed.items() if value is not None}
-        reader = LineReader()
-        try:
-            lines = [reader.read({"lane": lane, "valid_until": until, **named}, None)]
-        except msgspec.ValidationError as error:
-            raise click.UsageError(str(error)) from None
-        if reader.is_empty(lines[0]):
-            raise click.UsageError("say what the contract is given: --data")
-        if lines[0].has_both():
-            raise click.UsageError("say --payload alone: it is the whole request")
+    lines = read_file(file, lane, typed) if file is not None else [typed_line(lane, typed)]
     from laneway.cli.pipeline import post_all
 
     sent = post_all(client, lines)
@@ -90,11 +82,34 @@ def send(
     return ended(done)
 
 
+def typed_line(lane: str | None, typed: dict[str, Any]) -> "FileLine":
+    """The one transaction that the command line says."""
+    if lane is None:
+        raise click.UsageError("say to which LANE, for example contract:QmToken")
+    named = {name: value for name, value in typed.items() if value is not None}
+    reader = LineReader()
+    try:
+        line = reader.read({"lane": lane, **named}, None)
+    except msgspec.ValidationError as error:
+        raise click.UsageError(str(error)) from None
+    if reader.is_empty(line):
+        raise click.UsageError("say what the contract is given: --data")
+    if line.has_both():
+        raise click.UsageError("say --payload alone: it is the whole request")
+    return line
+
+
 def read_payload(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError as error:
         raise click.UsageError(f"--payload: {error}") from None
+
+
+def read_file(file: IO[bytes], lane: str | None, typed: dict[str, Any]) -> list["FileLine"]:
+    if typed["args"] is not None:
+        raise click.UsageError("arguments of a file's calls stand in its lines, as `args`")
+    return read_lines(file.read(), lane, typed["key"])
 
 
 def read_lines(raw: bytes, lane: str | None, key: object) -> list["FileLine"]:

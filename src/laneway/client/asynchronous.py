@@ -18,12 +18,12 @@ from typing import Any, Self, Unpack
 
 from laneway.client.bodies import NO_REASON, EvmOptions, TxOptions, new_request, new_tx, path
 from laneway.client.errors import refused
+from laneway.client.evm_words import evm_request
 from laneway.client.following import Following, StreamedEvent
 from laneway.client.limits import PAGE, RETRY_S, TIMEOUT_S, WAIT_PAUSE_S, WAIT_S
 from laneway.client.place import ServerPlace, find_place
 from laneway.client.retries import CallRules, NoAnswer, ServerAnswer, ServerRequests, Wire, read
 from laneway.core.ids import idempotency_key
-from laneway.wire.evm_words import evm_payload
 from laneway.wire.hex import octets
 from laneway.wire.idempotency import HEADER, REPLAYED, quoted
 from laneway.wire.limits import PAGE_MAX
@@ -143,8 +143,9 @@ class AsyncClient:
         """Queue one; returns when it is durable. Safe to call twice with one key.
 
         A contract takes `data`, executor, quorum_type, comment and priority; an EVM account's lane,
-        `evm:CHAIN:ACCOUNT`, takes to, value, `data`, gas, type, max_fee_per_gas,
-        max_priority_fee_per_gas, max_cost, access_list, authorization_list and blobs; a Cosmos
+        `evm:CHAIN:ACCOUNT`, takes to, value, `data` or a call in words (call, args and abi, or
+        deploy), gas, type, max_fee_per_gas, max_priority_fee_per_gas, max_cost, access_list,
+        authorization_list and blobs; a Cosmos
         account's, `cosmos:CHAIN:ACCOUNT`, takes to, amount and denom, messages, blobs (or `data`
         and namespace), memo, gas, fee, gas_price, fee_granter and timeout_height.
         """
@@ -219,7 +220,7 @@ class AsyncClient:
     ) -> Action:
         """Other content for an EVM account's transaction, at the same nonce; the one that lands
         decides, and the answer's `reason` says which."""
-        payload = evm_payload(data, options)
+        payload = evm_request(data, options)
         return await self.command(
             intent, "replace", reason=reason, dry_run=dry_run, payload=payload
         )

@@ -1,15 +1,16 @@
 """What callers may write, turned into the bodies and paths of requests."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from os import PathLike
 from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote, urlencode
 
+from laneway.client.evm_words import evm_request
 from laneway.core.errors import BadRequest
 from laneway.core.ids import LaneId, lane_kind
 from laneway.wire.cosmos_words import Blobs, Messages, cosmos_payload
 from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs
-from laneway.wire.evm_words import evm_payload
 from laneway.wire.values import ContractPayload
 
 NO_REASON = "no reason given"
@@ -30,7 +31,19 @@ class Amounts(TypedDict, total=False):
     authorization_list: list[EvmAuthorization]
 
 
-class EvmOptions(Amounts, total=False):
+class CallOptions(TypedDict, total=False):
+    """Options of EVM accounts that say a call in words, in place of `data`."""
+
+    call: str | None
+    """A function's signature, or its name where `abi` has it once; a constructor's."""
+    args: Sequence[Any] | None
+    abi: str | PathLike[str] | Sequence[Any] | Mapping[str, Any] | None
+    """A file's name, JSON, a compiler's artifact, signatures, or a list of entries."""
+    deploy: str | bytes | PathLike[str] | Mapping[str, Any] | None
+    """The code of a contract: 0x and digits, bytes, a file's name or a compiler's artifact."""
+
+
+class EvmOptions(Amounts, CallOptions, total=False):
     """All options of transactions of EVM accounts."""
 
     blobs: EvmBlobs | None
@@ -60,7 +73,7 @@ class ContractOptions(TypedDict, total=False):
     priority: int
 
 
-class TxOptions(Amounts, Coins, ContractOptions, total=False):
+class TxOptions(Amounts, CallOptions, Coins, ContractOptions, total=False):
     """Options of every kind of lane; a lane refuses those of other kinds."""
 
     blobs: EvmBlobs | Blobs | None
@@ -87,7 +100,7 @@ FORMS = {
     "evm": Form(
         "an EVM account",
         frozenset(EvmOptions.__annotations__),
-        lambda data, options: {"payload": evm_payload(data, options)},
+        lambda data, options: {"payload": evm_request(data, options)},
     ),
     "cosmos": Form(
         "a Cosmos account",

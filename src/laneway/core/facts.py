@@ -175,6 +175,33 @@ class ReceiptSeen(Struct, frozen=True, gc=False):
     node: str
 
 
+class LogSeen(Struct, frozen=True):
+    """A log of a mined transaction, as one node shows it."""
+
+    address: bytes
+    topics: tuple[bytes, ...]
+    data: bytes
+
+
+class LogsSeen(Struct, frozen=True):
+    """The logs of one mined transaction, in their order."""
+
+    logs: tuple[LogSeen, ...]
+    left_out: int = 0
+    """Those after them, which were too many to be kept."""
+
+
+class RevertSeen(Struct, frozen=True):
+    """Why a mined transaction failed, as one node says. Nothing that decides reads it."""
+
+    output: bytes
+    """What the call returned."""
+    message: str
+    """What the node calls it."""
+    source: str
+    """How it is known, in words."""
+
+
 class NodeReceipts(Struct, frozen=True):
     """What one node shows of several hashes."""
 

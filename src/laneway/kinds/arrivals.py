@@ -51,6 +51,11 @@ def check_fields(request: Mapping[str, Any], payload: type[Struct]) -> None:
             raise BadRequest(str(name), "there is no such field in a request")
 
 
+def untraced(request: R) -> R:
+    """The same request in another trace is the same request."""
+    return replace(request, trace="") if request.trace else request
+
+
 class ArrivalMaker:
     """Makes arrivals of payloads that were judged: ids, keys and digests."""
 
@@ -95,12 +100,14 @@ class ArrivalMaker:
         key: str | None,
         scope: str = "",
         valid_until_ms: int | None = None,
+        *,
+        bare: Callable[[R], R] = untraced,
         **more: Any,
     ) -> Arrival:
-        """Of an account's request. The same request in another trace is the same request."""
+        """Of an account's request. `bare` takes from it what does not make it another one."""
         payload = wanted = encode(request)
-        if key is not None and request.trace:
-            wanted = encode(replace(request, trace=""))
+        if key is not None and (plain := bare(request)) is not request:
+            wanted = encode(plain)
         return self.arrival(lane, payload, wanted, key, scope, valid_until_ms, **more)
 
 

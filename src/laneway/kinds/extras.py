@@ -7,6 +7,7 @@ from laneway.core.errors import LanewayError
 from laneway.kinds.config import ConfigError
 
 EXTRAS = {
+    "abi": ("eth_abi", "sha3"),
     "evm": ("coincurve", "cryptography", "sha3"),
     "cosmos": ("coincurve", "cryptography", "sha3"),
     "rollup": ("nacl", "numpy", "sha3"),

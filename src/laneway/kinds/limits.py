@@ -131,3 +131,22 @@ REVIVED_POLL_S = 0.02
 
 ACCOUNTS_SHOWN_MAX = 4
 """Accounts of a chain that the banner of `up` names; the rest is counted."""
+
+ABIS_READ_MAX = 256
+"""ABIs of shown requests that stay read, of 4 KB each as text: an account calls a few contracts."""
+
+EXPLANATION_S_MAX = 1.5
+"""How long nodes are asked what a mined transaction did, while a person waits: less than the two
+seconds after which an abandoned question counts against its node (chains' SILENT_MS_MIN)."""
+
+EXPLANATIONS_AT_ONCE = 4
+"""Such questions under way: a trace costs a node more than anything a lane asks."""
+
+EXPLANATIONS_KEPT_MAX = 256
+"""Answers that are remembered, of 80 KB at most: people look at one again and again."""
+
+UNEXPLAINED_KEPT_S = 10.0
+"""How long it is remembered that no node knew one."""
+
+ARGUMENT_CHARS_MAX = 200
+"""Of one value of a call, an event or an error as a command prints it; `--json` has all of it."""

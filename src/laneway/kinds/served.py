@@ -180,6 +180,11 @@ class Served:
     def tx(self, view: IntentView, lane: LaneView) -> Tx:
         raise NotImplementedError
 
+    async def explained(self, tx: Tx) -> Tx:
+        """One transaction with what only its chain can say of it, for a person who looks at it:
+        briefly asked, and as it was where nobody answers."""
+        return tx
+
     def lane(self, view: LaneView, oldest_ms: int | None, now_ms: int) -> Lane:
         raise NotImplementedError
 

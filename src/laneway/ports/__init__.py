@@ -21,8 +21,12 @@ from laneway.ports.evm import EvmBlobs as EvmBlobs
 from laneway.ports.evm import EvmCall as EvmCall
 from laneway.ports.evm import EvmChain as EvmChain
 from laneway.ports.evm import EvmRequest as EvmRequest
+from laneway.ports.evm import EvmWords as EvmWords
+from laneway.ports.evm import ExplainingChain as ExplainingChain
+from laneway.ports.evm import MinedCall as MinedCall
 from laneway.ports.evm import PromptSigner as PromptSigner
 from laneway.ports.evm import Signer as Signer
+from laneway.ports.evm import stored_form as stored_form
 from laneway.ports.jam import JamChain as JamChain
 from laneway.ports.jam import SendPermit as SendPermit
 from laneway.ports.rollup import ExecutedBlock as ExecutedBlock

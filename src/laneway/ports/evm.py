@@ -1,9 +1,10 @@
 """What the engine asks of EVM nodes and of those who sign for EVM accounts."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from laneway.core.facts import (
     AccountAtBlock,
@@ -12,11 +13,13 @@ from laneway.core.facts import (
     BlocksSeen,
     Estimated,
     FeesSeen,
+    LogsSeen,
     NodeReceipts,
     NonceClaim,
     NotEstimated,
     ReceiptSeen,
     Reverted,
+    RevertSeen,
     SendAnswer,
 )
 from laneway.core.units import Amount
@@ -87,6 +90,17 @@ class EvmBlobs(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     """Of one unit of blob gas; nothing: twice what the chain asks now."""
 
 
+class EvmWords(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What is kept of an ABI beside calldata, so that it can be shown in words. No node gets it,
+    and it is no part of what the caller wants done."""
+
+    items: tuple[str, ...]
+    """Human-readable signatures: of what is called first, then errors and events."""
+    arguments_at: int = 0
+    """Of a deployment: the byte of `input` where the constructor's arguments begin; 0 where that is
+    not known."""
+
+
 class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """What an account is asked to send once: the payload of its intents. It has no nonce, and of
     the fee only what its caller insists on. Fields are only appended."""
@@ -110,6 +124,18 @@ class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
     blobs: EvmBlobs | None = None
     trace: str = ""
     """A W3C traceparent."""
+    words: EvmWords | None = None
+    """Stored only where there are some (`stored_form`)."""
+
+
+PLAIN_FIELDS: Final = EvmRequest.__struct_fields__.index("words")
+"""Fields of a request without words."""
+
+
+def stored_form(request: EvmRequest) -> object:
+    """What is encoded of a request. Without words it has the bytes that it had before there were
+    any: keys stay taken by the same body, and an earlier release reads it."""
+    return astuple(request)[:PLAIN_FIELDS] if request.words is None else request
 
 
 class EvmCall(Struct, frozen=True):
@@ -123,6 +149,25 @@ class EvmCall(Struct, frozen=True):
     access_list: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
     delegations: tuple[Delegation, ...] = ()
     blob_hashes: tuple[bytes, ...] = ()
+
+
+class MinedCall(Struct, frozen=True):
+    """A transaction of ours that a block has."""
+
+    hash: bytes
+    call: EvmCall
+    gas: int
+    block: BlockRef
+
+
+class ExplainingChain(Protocol):
+    """A chain that is asked what it did, for people. No lane asks, and nothing that decides."""
+
+    async def logs(self, mined: MinedCall) -> LogsSeen:
+        """What it logged, as one node shows it; ChainError says why no node knows."""
+
+    async def revert(self, mined: MinedCall) -> RevertSeen:
+        """Why it failed, as one node says; ChainError says why no node knows."""
 
 
 class EvmChain(Protocol):

@@ -96,6 +96,9 @@ class Desk(Protocol):
     async def show(self, intent: str) -> Tx:
         """By its id; of an account also by the hash of an attempt, or `LANE#NUMBER`."""
 
+    async def explained(self, tx: Tx) -> Tx:
+        """The same with what only its chain can say of it; briefly asked."""
+
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         """The transaction once it is final, or as it stands when the time is over."""
 

@@ -125,11 +125,19 @@ def location(intent: str) -> str:
 
 
 async def show(call: Call) -> web.Response:
-    """One transaction: where it is, and why."""
+    """One transaction: where it is, and why.
+
+    Of an EVM account's that was mined, nodes are asked briefly for its logs where what is kept of
+    its ABI has events, and for the reason where it reverted; `unexplained` says why they do not
+    know. After a wait only the reason of a revert is asked for.
+    """
     query = call.query(WaitQuery)
     tx = await visible(call)
     if query.wait is not UNSET and not tx.final:
         tx = await waited(call, tx.id, query.timeout)
+    # Those who wait are many, and what went well needs no node's time.
+    if query.wait is UNSET or tx.status == "reverted":
+        tx = await call.desk.explained(tx)
     return reply(tx)
 
 
@@ -140,7 +148,10 @@ async def visible(call: Call) -> Tx:
 
 
 async def find(call: Call) -> web.Response:
-    """List transactions: of a lane in its order, of a status, or the one with a key or a hash."""
+    """List transactions: of a lane in its order, of a status, or the one with a key or a hash.
+
+    What only a chain can say (`logs`, `revert`) is asked for that one alone.
+    """
     query = call.query(TxQuery)
     lane, key, cursor = given(query.lane), given(query.key), given(query.cursor)
     if lane is not None:
@@ -171,7 +182,7 @@ async def by_name(call: Call, key: str | None, mined: str | None, listing: Listi
             return TxPage([], None)
         found = other if key is None or (found is not None and found.id == other.id) else None
     items = [
-        tx
+        await call.desk.explained(tx)
         for tx in (() if found is None else (found,))
         if listing.may_see(tx.lane)
         and listing.lane in (None, tx.lane)

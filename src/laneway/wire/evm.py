@@ -5,11 +5,19 @@ sends may have numbers as decimal or hexadecimal strings, or as JSON numbers whe
 """
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from laneway.wire.limits import BLOBS_MAX, HEX_CHARS_MAX, LIST_MAX, NUMBER_MAX, QUANTITY_CHARS_MAX
+from laneway.wire.limits import (
+    ARGUMENTS_MAX,
+    BLOBS_MAX,
+    CALL_CHARS_MAX,
+    HEX_CHARS_MAX,
+    LIST_MAX,
+    NUMBER_MAX,
+    QUANTITY_CHARS_MAX,
+)
 
 Moment = Annotated[datetime, Meta(tz=True)]
 Number = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
@@ -38,6 +46,19 @@ Octets = Annotated[
         description="0x and pairs of hexadecimal digits.",
     ),
 ]
+
+
+CallText = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=CALL_CHARS_MAX,
+        description="For example `transfer(address,uint256)`, or with names "
+        "`function transfer(address to, uint256 amount) returns (bool)`.",
+    ),
+]
+Arguments = Annotated[list[Any], Meta(max_length=ARGUMENTS_MAX)]
+AbiEntries = Annotated[list[dict[str, Any] | str], Meta(max_length=LIST_MAX)]
 
 
 class EvmAccess(Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,10 +94,23 @@ class EvmPayload(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What an account is asked to send once. It has no nonce: the lane gives it one."""
 
     to: Address | None = None
-    """Left out, `data` creates a contract."""
+    """Left out, `data` or `deploy` creates a contract."""
     value: Quantity = "0"
     """Of wei."""
     data: Octets = "0x"
+    """Calldata; with `deploy` the constructor's arguments, encoded. Either this, or `args`."""
+    call: CallText | None = None
+    """Instead of `data`: the function, by its signature or, where `abi` has it once, its name; with
+    `deploy` the constructor's signature."""
+    args: Arguments | None = None
+    """Of `call`, in their order. Whole numbers as texts in decimal or hexadecimal digits or with a
+    unit (`1.5 ether`), or as JSON numbers; bytes as 0x and digits; tuples as lists, or as objects
+    by the names of their members."""
+    abi: AbiEntries | None = None
+    """Of the contract: entries as a compiler writes them, or signatures. Its errors and events show
+    later what came of it in words; what is kept of it has 4 KB at most, and no node gets it."""
+    deploy: Octets | None = None
+    """Code that creates a contract, without the constructor's arguments."""
     gas: Quantity | None = None
     """Left out, it is estimated when it is signed."""
     type: Annotated[int, Meta(ge=0, le=4)] | None = None
@@ -114,6 +148,50 @@ class EvmAttempt(Struct, frozen=True, kw_only=True):
     """Whether it is the one that was mined."""
 
 
+class EvmArgument(Struct, frozen=True, kw_only=True):
+    """One value of a call, an event or an error in words."""
+
+    name: str = ""
+    type: str
+    value: Any
+    """As `args` takes it: whole numbers as decimal texts, bytes as 0x and digits, tuples as
+    lists."""
+    hashed: bool = False
+    """Of an event: a log has only the hash of this value."""
+
+
+class EvmInWords(Struct, frozen=True, kw_only=True):
+    """A call, an event or an error as its ABI says it."""
+
+    signature: str
+    args: list[EvmArgument]
+
+
+class EvmLogShown(Struct, frozen=True, kw_only=True):
+    """A log of a mined transaction, as one node shows it."""
+
+    address: str
+    topics: list[str]
+    data: str
+    event: EvmInWords | None = None
+    """Where what is kept of its ABI has it."""
+
+
+class EvmRevertShown(Struct, frozen=True, kw_only=True):
+    """Why a mined transaction failed, as one node says."""
+
+    reason: str
+    """In words: the text of Error(string), the meaning of a Panic, an error by its ABI, or what
+    stopped it."""
+    data: str
+    """What the call returned."""
+    error: EvmInWords | None = None
+    """The contract's own error, where what is kept of its ABI has it."""
+    source: str
+    """How it is known: by a trace, or by a call on the state around its block, which may differ
+    from the state that it met."""
+
+
 class EvmTx(Struct, frozen=True, kw_only=True):
     """What an account's lane knows of a transaction beside its status."""
 
@@ -140,6 +218,17 @@ class EvmTx(Struct, frozen=True, kw_only=True):
     gas_used: int | None = None
     gas_price: str | None = None
     """What it paid for each unit of gas, in wei."""
+    call: EvmInWords | None = None
+    """What was mined, or is to be, in words, where what is kept of its ABI has it."""
+    contract: str | None = None
+    """The address of the contract that it created."""
+    logs: list[EvmLogShown] | None = None
+    """Of a mined call whose events are known; asked of a node when the transaction is shown by
+    itself. Null: nobody was asked, or nobody knows."""
+    revert: EvmRevertShown | None = None
+    """Of a mined transaction that failed; asked in the same way."""
+    unexplained: str = ""
+    """Why `logs` or `revert` is not known: what nodes said."""
     attempts: list[EvmAttempt] = []
     """While it is open they are known to the process that holds its lane."""
 

@@ -121,3 +121,13 @@ SOCKET_BRACKETS_MAX = 10_000
 
 HEAD_BYTES_MAX = 64 << 10
 """Of an answer's status and headers: eight times what servers send at most by default."""
+
+CALL_CHARS_MAX = 8_192
+"""Of a function's signature, as `evm.abi` has it: a line of any contract."""
+
+ARGUMENTS_MAX = 256
+"""Of one call, as `evm.abi` has it: Solidity's stack takes sixteen."""
+
+ABI_BYTES_MAX = 4 << 20
+"""Of a file with an ABI or a contract's code: compilers' artifacts with sources and syntax trees
+have two megabytes."""

@@ -110,6 +110,9 @@ class EngineDesk:
     async def show(self, intent: str) -> Tx:
         return await self._views.show(intent)
 
+    async def explained(self, tx: Tx) -> Tx:
+        return await self._views.explained(tx)
+
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         try:
             async with asyncio.timeout(timeout_s):

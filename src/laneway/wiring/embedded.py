@@ -222,8 +222,9 @@ class Laneway(ContractCalls, EvmCalls, CosmosCalls, RollupCalls, Commands):
 
     async def show(self, intent: str) -> Tx:
         """Where one transaction of any kind is and why: by its id, by its hash on chain, or by
-        `LANE#NUMBER`."""
-        return await self.views.show(intent)
+        `LANE#NUMBER`. Of a mined call its logs or the reason of its revert are asked of its chain,
+        briefly."""
+        return await self.views.explained(await self.views.show(intent))
 
     async def lanes(self) -> list[Lane]:
         """Every lane that something was queued for, by name, contracts and accounts alike."""

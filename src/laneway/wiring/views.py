@@ -55,6 +55,10 @@ class Views:
         view = await self.intent(intent)
         return await (self.pruned(intent) if view is None else self.reader().tx(view))
 
+    async def explained(self, tx: Tx) -> Tx:
+        """The same with what only its chain can say of it."""
+        return await self.kind(tx.lane).explained(tx)
+
     async def named(self, text: str) -> str:
         """The id of a transaction that its hash or `LANE#NUMBER` may name; an id comes back."""
         if is_name(str(text)):

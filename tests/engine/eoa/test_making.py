@@ -1,6 +1,7 @@
 """Attempts are made in the lane's own turn where nobody must be asked, and later elsewhere."""
 
 import asyncio
+import sys
 
 import pytest
 from tests.engine.eoa.stage import AWAY, BLOBS, CHAIN_ID, GWEI, TO, Stage, order, replace
@@ -10,12 +11,13 @@ from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.units import amount
 from laneway.engine.eoa.making import NOOP_GAS, make, make_now, terms_of
 from laneway.engine.limits import NOOP_GAS_MAX
+from laneway.evm.abi.signatures import read_signature
 from laneway.evm.envelope import decode, sender
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import AttemptsMade, Made, NotMade
-from laneway.ports import EvmRequest
+from laneway.ports import EvmRequest, EvmWords
 
 PLAIN = EvmRequest(to=TO, value_wei=amount(5), gas=21_000)
 OPEN = EvmRequest(to=TO, input=b"call")
@@ -235,3 +237,29 @@ def test_making_twice_gives_the_same_bytes() -> None:
         assert one == two
 
     stage.run(story())
+
+
+def test_a_call_that_reverts_is_refused_with_its_contracts_own_error() -> None:
+    words = EvmWords(("f()", "error Needs(uint256 more)"))
+    known = EvmRequest(to=TO, input=b"call", words=words)
+    output = read_signature(words.items[1]).selector() + (7).to_bytes(32)
+    for request, reason in (
+        (known, "the call reverts: Needs(more=7)"),
+        (OPEN, "the call reverts: execution reverted"),
+        (replace(known, words=EvmWords(("nonsense",))), "the call reverts: execution reverted"),
+        (replace(known, words=EvmWords(("f()",))), "the call reverts: execution reverted"),
+    ):
+        stage = Stage()
+        stage.chain.estimate_said = Reverted("execution reverted", output)
+        refused = not_made(stage, request)
+        assert (refused.final, refused.reverts, refused.reason) == (True, True, reason)
+
+
+def test_without_the_extra_a_revert_has_the_nodes_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "eth_abi", None)
+    stage = Stage()
+    output = read_signature("Needs(uint256)").selector() + (7).to_bytes(32)
+    stage.chain.estimate_said = Reverted("execution reverted", output)
+    words = EvmWords(("error Needs(uint256 more)",))
+    refused = not_made(stage, EvmRequest(to=TO, input=b"call", words=words))
+    assert refused.reason == "the call reverts: execution reverted"

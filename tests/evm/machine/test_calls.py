@@ -70,7 +70,7 @@ def test_what_a_reverted_frame_did_is_taken_back_and_its_gas_is_not() -> None:
     scene = Scene()
     journal = scene.journal
     before = (len(journal.logs), journal.refund)
-    frame = scene.run("1 1 SSTORE 0 1 SSTORE 0 0 LOG0 7 0 MSTORE8 1 0 REVERT", gas=100_000)
+    frame = scene.run("1 1 SSTORE 0 0 LOG0 7 0 MSTORE8 1 0 REVERT", gas=100_000)
     assert (frame.is_reverted, frame.output) == (True, b"\x07")
     assert frame.gas > 0
     assert (len(journal.logs), journal.refund) == before

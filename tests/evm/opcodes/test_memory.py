@@ -102,9 +102,10 @@ def test_a_cold_key_is_dear_once() -> None:
 
 def test_a_call_with_the_stipend_alone_writes_nothing() -> None:
     code = "1 0 SSTORE"
-    assert halt_of(code, gas=2_305) == "out of gas"
     scene = Scene()
     scene.put(CONTRACT, storage={0: 1})
+    scene.journal.storage(CONTRACT).warm[0] = None
+    assert halt_of(code, gas=2_305, scene=scene) == "out of gas"
     scene.journal.storage(CONTRACT).warm[0] = None
     assert scene.run(code, gas=2_306).is_good()
 

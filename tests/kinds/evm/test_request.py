@@ -1,5 +1,6 @@
 """Laws of an account's request at the edge: read as written, and refused where it cannot be."""
 
+import sys
 from typing import Any
 
 import msgspec
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 from laneway.core.errors import BadRequest
 from laneway.core.limits import PAYLOAD_BYTES_MAX
 from laneway.core.units import value
+from laneway.evm.abi.addresses import checksummed, read_address
 from laneway.kinds.evm.request import (
-    address,
-    checksummed,
+    bare,
     decode,
     encode,
     encoded,
@@ -20,6 +21,7 @@ from laneway.kinds.evm.request import (
     request_from,
     request_of,
 )
+from laneway.ports import EvmRequest, EvmWords
 from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs, EvmPayload
 from laneway.wire.evm_words import evm_payload
 
@@ -39,11 +41,11 @@ def test_addresses_are_checked_by_their_letters() -> None:
         "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
         "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
     ):
-        assert checksummed(address(said, "to")) == said
-        assert address(said.lower(), "to") == address("0x" + said[2:].upper(), "to")
+        assert checksummed(read_address(said, "to")) == said
+        assert read_address(said.lower(), "to") == read_address("0x" + said[2:].upper(), "to")
         wrong = said[:-1] + said[-1].swapcase() if said[-1].isalpha() else said.replace("B", "b")
         with pytest.raises(BadRequest, match="would be right"):
-            address(wrong, "to")
+            read_address(wrong, "to")
 
 
 @given(st.integers(0, (1 << 256) - 1), st.binary(max_size=64), st.integers(60_000, 1 << 40))
@@ -184,3 +186,78 @@ def test_a_value_of_the_library_that_is_none_is_named(options: dict[str, Any], f
 def test_an_option_that_there_is_not_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="gass"):
         request_from({"to": bytes(20), "gass": 5})
+
+
+CALL = "a9059cbb" + TO[2:].lower().rjust(64, "0") + "5".rjust(64, "0")
+ABI = ["function transfer(address to, uint256 amount)", "error Poor(uint256 by)"]
+AS_RELEASED = bytes.fromhex(
+    "9cc4145aaeb6053f3e94c9b9a09f33669435e7ef1beaedc40105c40101c0c0c0c0c09090c0a0"
+)
+"""A request to TO of 5 wei and the data 0x01, as the first release wrote it."""
+
+
+def test_a_request_without_words_has_the_bytes_that_it_always_had() -> None:
+    """Keys stay taken by the same body, and earlier releases read it."""
+    request = request_of(EvmPayload(to=TO, value="5", data="0x01"))
+    assert encoded(request) == AS_RELEASED
+    assert decode(AS_RELEASED) == request
+
+
+def test_a_call_in_words_is_stored_encoded_beside_what_is_kept_of_its_abi() -> None:
+    plain = request_of(EvmPayload(to=TO, data=f"0x{CALL}"))
+    abi: list[Any] = [ABI[1], "function other()", {"type": "fallback"}, ABI[0]]
+    words = request_of(EvmPayload(to=TO, call="transfer", args=[TO, "5"], abi=abi))
+    assert words == replace(plain, words=EvmWords(tuple(ABI)))
+    assert decode(encoded(words)) == words
+    assert bare(words) == plain
+    assert bare(replace(words, trace="t")) == plain
+    assert bare(plain) is plain
+    assert encoded(bare(words)) == encoded(plain)
+    shown = payload_of(words)
+    assert (shown.data, shown.abi) == (f"0x{CALL}", ABI)
+    assert request_of(shown) == words, "what is shown may be sent again"
+
+
+def test_a_deployment_knows_where_its_arguments_begin() -> None:
+    asked = EvmPayload(deploy="0x6080", call="constructor(bool yes)", args=["true"])
+    request = request_of(asked)
+    assert request.input == b"\x60\x80" + (1).to_bytes(32)
+    assert request.words == EvmWords(("constructor(bool yes)",), 2)
+    assert request_of(EvmPayload(deploy="0x6080")) == EvmRequest(None, input=b"\x60\x80")
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        (EvmPayload(to=TO, call="f(uint8)", args=[256]), r"^payload\.args\[0\]: '256' is out"),
+        (EvmPayload(to=TO, call="f()", data="0x01"), r"^payload\.data: either this"),
+        (EvmPayload(to=TO, args=[1]), r"^payload\.call: say which"),
+        (EvmPayload(call="f()"), r"^payload\.to: a call is sent to a contract"),
+        (EvmPayload(to=TO, deploy="0x00"), r"^payload\.to: a deployment has none"),
+        (EvmPayload(to=TO, abi=[{"type": "what"}]), r"^payload\.abi\[0\]: 'what' is no kind"),
+        (EvmPayload(deploy="0x" + "00" * 49_153), "49153 bytes of code"),
+    ],
+)
+def test_words_that_are_wrong_are_named_with_their_place(asked: EvmPayload, problem: str) -> None:
+    with pytest.raises(BadRequest, match=problem):
+        request_of(asked)
+
+
+def test_a_call_in_words_needs_its_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "eth_abi", None)
+    with pytest.raises(BadRequest, match=r"payload\.call: .*pip install 'laneway\[abi\]'"):
+        request_of(EvmPayload(to=TO, call="f(bool)", args=[True]))
+    assert request_of(EvmPayload(to=TO, call="f()")).input == bytes.fromhex("26121ff0")
+
+
+def test_the_library_takes_values_and_files(tmp_path: Any) -> None:
+    file = tmp_path / "Token.json"
+    file.write_text("\n".join(ABI))
+    account, kept = bytes.fromhex(TO[2:]), EvmWords(tuple(ABI))
+    wanted = EvmRequest(account, input=bytes.fromhex(CALL), words=kept)
+    for source in (file, str(file), ABI, "\n".join(ABI)):
+        asked = {"to": TO, "call": "transfer", "args": (account, 5), "abi": source, "data": b""}
+        assert request_from(asked) == wanted
+    code = tmp_path / "Token.bin"
+    code.write_text("6080\n")
+    assert request_from({"deploy": code}).input == request_from({"deploy": b"\x60\x80"}).input

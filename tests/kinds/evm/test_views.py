@@ -16,7 +16,7 @@ from laneway.evm.transaction import (
     Transaction,
     signed,
 )
-from laneway.kinds.evm.views import mined_of
+from laneway.kinds.evm.views import mined_content, mined_of
 from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.rows import Attempt, History, Inclusion, Purpose, Slot
 from laneway.ports import EvmRequest
@@ -39,7 +39,7 @@ def history(content: int, purpose: str = Purpose.INTENT, raw: bytes = b"") -> Hi
     [(history(0), "1"), (history(2), "3"), (history(1, Purpose.CANCEL), "0")],
 )
 def test_the_mined_content_is_the_mined_attempts_own(ended: History, value: str) -> None:
-    mined = mined_of(FIRST, ended, LANE)
+    mined = mined_of(mined_content(FIRST, ended, LANE))
     assert mined is not None
     assert (mined.value, mined.gas, mined.max_fee_per_gas) == (value, "21000", "9")
     assert (mined.to or "").lower() == "0x" + ("22" if value == "0" else "11") * 20
@@ -56,14 +56,16 @@ def test_a_content_between_the_first_and_the_last_is_read_from_its_bytes(
     transaction: Transaction,
 ) -> None:
     raw = encode_network(signed(transaction, sign(b"\x01" * 32, b"\x02" * 32)))
-    mined = mined_of(FIRST, history(1, raw=raw), LANE)
+    mined = mined_of(mined_content(FIRST, history(1, raw=raw), LANE))
     assert mined is not None
     assert (mined.value, mined.data, mined.type) == ("2", "0x05", transaction.type)
     assert bool(mined.access_list) != bool(mined.authorization_list)
 
 
 def test_what_was_not_mined_or_not_kept_is_not_guessed() -> None:
-    assert mined_of(FIRST, None, LANE) is None
-    assert mined_of(FIRST, replace(history(0), attempts=()), LANE) is None
-    assert mined_of(FIRST, replace(history(0), slot=SLOT), LANE) is None
-    assert mined_of(FIRST, history(1), LANE) is None, "the first release kept no bytes"
+    assert mined_of(mined_content(FIRST, None, LANE)) is None
+    assert mined_of(mined_content(FIRST, replace(history(0), attempts=()), LANE)) is None
+    assert mined_of(mined_content(FIRST, replace(history(0), slot=SLOT), LANE)) is None
+    assert mined_of(mined_content(FIRST, history(1), LANE)) is None, (
+        "the first release kept no bytes"
+    )

@@ -9,6 +9,7 @@ from laneway.chains.evm.blocks import LATEST, read_blocks
 from laneway.chains.evm.broadcast import Broadcast
 from laneway.chains.evm.endpoint import EvmEndpoint, EvmPlace
 from laneway.chains.evm.estimate import estimate_by_nodes
+from laneway.chains.evm.explained import logs_of, revert_of
 from laneway.chains.evm.fees import fees_of
 from laneway.chains.evm.heads import EvmHeads
 from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS
@@ -27,15 +28,17 @@ from laneway.core.facts import (
     BlocksSeen,
     Estimated,
     FeesSeen,
+    LogsSeen,
     NodeReceipts,
     NonceClaim,
     NotEstimated,
     ReceiptSeen,
     Reverted,
+    RevertSeen,
     SendAnswer,
 )
 from laneway.core.majority import account_of, look_quorum
-from laneway.ports import EvmCall
+from laneway.ports import EvmCall, MinedCall
 from laneway.wire.hex import octets, quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
 from laneway.wire.limits import WEI_MAX
@@ -106,6 +109,14 @@ class RpcChain(KnownNodes):
 
     async def at_nonce(self, address: bytes, nonce: int) -> Sequence[NonceClaim]:
         return await self._nodes.each(lambda node: read_claim(node, address, nonce))
+
+    async def logs(self, mined: MinedCall) -> LogsSeen:
+        """What it logged, as one node shows it; for people alone."""
+        return await logs_of(self._nodes, mined)
+
+    async def revert(self, mined: MinedCall) -> RevertSeen:
+        """Why it failed, as one node says; for people alone."""
+        return await revert_of(self._nodes, mined)
 
     def heads(self) -> AsyncIterator[BlockRef]:
         return EvmHeads(self._nodes.all, self._pace).follow()

@@ -34,6 +34,8 @@ class EvmEndpoint(NodeEndpoint):
         """Whether it answers eth_getTransactionBySenderAndNonce."""
         self.has_block_receipts = True
         """Whether it answers eth_getBlockReceipts."""
+        self.has_traces = True
+        """Whether it answers debug_traceTransaction."""
         self.takes_block_hash = True
         """Whether it answers for a block named by its hash (EIP-1898)."""
         self.gas_limit = 0

@@ -18,6 +18,7 @@ from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.majority import Estimate, estimate_of
+from laneway.evm.abi.reverts import builtin_reason
 from laneway.ports import EvmCall
 from laneway.wire.hex import octets, quantity, read_octets
 from laneway.wire.jsonrpc import NodeBusy, RpcCall, RpcError
@@ -25,8 +26,6 @@ from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
 
 REVERTED_CODE = 3
 REVERTED_WORDS = re.compile(r"\brevert|vm execution error", re.I)
-ERROR_STRING = bytes.fromhex("08c379a0")
-"""The selector of Solidity's Error(string)."""
 
 
 async def estimate_by_nodes(nodes: EvmNodes, call: EvmCall) -> Estimate:
@@ -54,13 +53,18 @@ async def read_estimate(node: EvmEndpoint, call: EvmCall) -> Estimate:
                 problem = f"it estimates {gas} gas, and its block takes {node.gas_limit}"
                 raise ChainUnreadable(node.name, problem)
             return Estimated(gas)
-        if answer.code == REVERTED_CODE or REVERTED_WORDS.search(answer.message):
+        if is_revert(answer):
             output = output_of(answer)
-            return Reverted(reason_of(output) or answer.message[:REASON_CHARS_MAX], output)
+            return Reverted(builtin_reason(output) or answer.message[:REASON_CHARS_MAX], output)
         kind = node.kind(answer)
         if kind is SendKind.RATE_LIMITED:
             raise NodeBusy(node.name, 200, RETRY_AFTER_S_DEFAULT)
         return NotEstimated(kind, f"{answer.code} {answer.message}"[:REASON_CHARS_MAX])
+
+
+def is_revert(error: RpcError) -> bool:
+    """Whether the call itself reverts, and it is not the node that cannot run it."""
+    return error.code == REVERTED_CODE or REVERTED_WORDS.search(error.message) is not None
 
 
 def shape_of(call: EvmCall) -> dict[str, object]:
@@ -99,11 +103,3 @@ def output_of(error: RpcError) -> bytes:
         return read_octets(text.removeprefix("Reverted "))
     except (DecodeError, ValueError):
         return b""
-
-
-def reason_of(output: bytes) -> str:
-    """The text of Error(string), when it is one."""
-    if output[:4] != ERROR_STRING or len(output) < 68:
-        return ""
-    length = int.from_bytes(output[36:68])
-    return output[68 : 68 + min(length, REASON_CHARS_MAX)].decode(errors="replace")

@@ -42,3 +42,11 @@ batch of single receipts is no more work for anybody."""
 
 BLOCKS_AT_ONCE = 2
 """Whole blocks whose receipts a node is asked for at a time: it makes a long answer on one core."""
+
+LOGS_COUNT_MAX = 64
+LOG_BYTES_MAX = 64 << 10
+"""Logs of one transaction that are kept for people, and their bytes: payments have one or two, and
+an answer that shows them stays under a few hundred kilobytes."""
+
+OUTPUT_BYTES_MAX = 16 << 10
+"""Of what a call returned when it reverted; reasons have some hundred bytes."""

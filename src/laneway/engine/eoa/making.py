@@ -6,7 +6,7 @@ Making changes nothing anywhere; bytes that are made twice are sent at most once
 from msgspec import Struct
 from msgspec.structs import replace
 
-from laneway.core.errors import LanewayError, SignerRefused
+from laneway.core.errors import BadRequest, LanewayError, SignerRefused
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.reason import clip
 from laneway.core.units import value
@@ -23,6 +23,8 @@ from laneway.engine.eoa.drafts import (
 )
 from laneway.engine.limits import NOOP_GAS_MAX
 from laneway.engine.performers import Parked
+from laneway.evm.abi.interface import read_abi
+from laneway.evm.abi.reverts import revert_reason
 from laneway.evm.envelope import TransactionDraft, draft, encode_network, seal
 from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import BlobTransaction, Transaction, signed
@@ -131,7 +133,20 @@ async def gas_of(
         return NOOP_GAS
     # At least what it hands over, and the gas that any transaction needs.
     needed = value(request.value_wei) + NOOP_GAS * order.market.cap
+    if isinstance(estimate, Reverted):
+        estimate = replace(estimate, reason=reason_in_words(estimate, request))
     return not_estimated(order, estimate, needed)
+
+
+def reason_in_words(reverted: Reverted, request: EvmRequest) -> str:
+    """The contract's own error, where the request has its ABI; else what the node made of it."""
+    if request.words is None or not reverted.output:
+        return reverted.reason
+    try:
+        found = revert_reason(reverted.output, read_abi(request.words.items))
+    except (BadRequest, ModuleNotFoundError):
+        return reverted.reason  # Another release wrote the ABI, or the extra is not installed.
+    return reverted.reason if found.error is None else found.text
 
 
 def not_estimated(order: MakeAttempt, estimate: Reverted | NotEstimated, needed: int) -> NotMade:

@@ -28,9 +28,12 @@ class EvmCalls(Calls):
     ) -> Handle:
         """Queue one transaction of an EVM account; returns when it is durable.
 
-        `lane` is `evm:CHAIN:ACCOUNT`; amounts are wei or words like "0.5 ether"; the other options
-        are the API's: gas, type, max_fee_per_gas, max_priority_fee_per_gas, max_cost, access_list,
-        authorization_list, blobs. Safe to call twice with one key.
+        `lane` is `evm:CHAIN:ACCOUNT`; amounts are wei or words like "0.5 ether". In place of `data`
+        a call may be said in words: `call="transfer(address,uint256)"` and `args`, or a function's
+        name with `abi` (a file's name, JSON, or a list of entries or signatures); `deploy` is a
+        contract's code, and `args` then its constructor's. The other options are the API's: gas,
+        type, max_fee_per_gas, max_priority_fee_per_gas, max_cost, access_list, authorization_list,
+        blobs. Safe to call twice with one key.
         """
         request = {"to": to, "value": value, "data": data, **options}
         return await self.evm.submit(lane, request, key=key, valid_until_ms=valid_until_ms)

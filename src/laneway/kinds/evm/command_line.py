@@ -4,21 +4,34 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import json
 
 from laneway.console.remote import Output, reasoned, remote
 from laneway.devnets.evm.limits import BLOCK_MS_MAX, PORT_DEFAULT
 from laneway.kinds import command_line as shared
 from laneway.kinds.extras import needs
+from laneway.kinds.limits import ARGUMENT_CHARS_MAX
 from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs
 
 if TYPE_CHECKING:
     from laneway.console.remote import Client
-    from laneway.wire.evm import EvmAttempt, EvmPayload, EvmTx
+    from laneway.wire.evm import EvmAttempt, EvmInWords, EvmLogShown, EvmPayload, EvmTx
     from laneway.wire.values import Lane, LaneHealth, Tx
 
 option = partial(shared.option, whose="EVM accounts: ")
 OPTIONS = (
     shared.TO,
+    option(
+        "--call",
+        "the function, transfer(address,uint256) or, with --abi, its name; its ARGS follow.",
+        "SIGNATURE",
+    ),
+    option("--abi", "the contract's ABI, an artifact or signatures.", "FILE"),
+    option(
+        "--deploy",
+        "the code of a new contract, 0x… or a file with it; its constructor's ARGS follow.",
+        "FILE_OR_HEX",
+    ),
     option("--value", "for example 1gwei or 0.5ether.", "WEI"),
     option("--max-fee max_fee_per_gas", "of one unit of gas, never more.", "WEI"),
     option("--tip max_priority_fee_per_gas", "of one unit of gas, to the block's builder.", "WEI"),
@@ -40,6 +53,7 @@ def bump(client: "Client", output: Output, intent: str, reason: str, dry_run: bo
 @click.command(
     params=[
         click.Argument(["intent"], metavar="ID"),
+        click.Argument(["args"], nargs=-1),
         shared.option("--data", "Of the new content.", "HEX"),
         *OPTIONS,
     ]
@@ -51,6 +65,7 @@ def replace(
     output: Output,
     *,
     intent: str,
+    args: tuple[str, ...],
     data: str | None,
     reason: str,
     dry_run: bool,
@@ -58,11 +73,14 @@ def replace(
 ) -> None:
     """Put other content in the place of an EVM account's transaction, at the same nonce.
 
+    ARGS are those of --call, or of the constructor of --deploy.
+
     What was sent before may be mined instead: whichever is decides. The new content is all that is
     written here; nothing of the old one is kept.
     """
-    if data is None and options["to"] is None:
-        raise click.UsageError("say the whole new content: --to, --value, --data")
+    if all(one is None for one in (data, options["to"], options["deploy"])):
+        raise click.UsageError("say the whole new content: --to, --value, --data or --call")
+    options["args"] = list(args) or None
     output.action(client.replace(intent, data, reason=reason, dry_run=dry_run, **options))
 
 
@@ -102,6 +120,10 @@ class EvmCommandLine(shared.CommandLine):
     send_options = OPTIONS
     words = {
         "to": str,
+        "call": str,
+        "args": list[Any],
+        "abi": str | list[Any],
+        "deploy": str,
         "value": str | int,
         "gas": int,
         "type": int,
@@ -112,7 +134,7 @@ class EvmCommandLine(shared.CommandLine):
         "authorization_list": list[EvmAuthorization],
         "blobs": EvmBlobs,
     }
-    content = ("data", "to")
+    content = ("data", "to", "call", "deploy")
 
     def number(self, tx: "Tx") -> str:
         return "" if tx.nonce is None else f"nonce {tx.nonce}"
@@ -131,6 +153,7 @@ class EvmCommandLine(shared.CommandLine):
             ("paid", paid),
             *shared.whence(tx),
             *contents(evm),
+            *in_words(evm),
             ("replaced", f"{evm.replaced} times" if evm.replaced else None),
             *((f"attempt {one.number}", attempt_line(one)) for one in evm.attempts),
         ]
@@ -178,6 +201,39 @@ def contents(evm: "EvmTx") -> shared.Facts:
     if other and evm.mined is not None:
         other.insert(0, ("mined", content_line(evm.mined)))
     return facts + other
+
+
+def in_words(evm: "EvmTx") -> shared.Facts:
+    """What its ABI and its chain say of it."""
+    revert = evm.revert
+    return [
+        ("call", evm.call and words_line(evm.call)),
+        ("contract", evm.contract),
+        ("reverted", revert and f"{revert.reason} ({revert.source})"),
+        *((f"log {place}", log_line(log)) for place, log in enumerate(evm.logs or ())),
+        ("unexplained", evm.unexplained),
+    ]
+
+
+def words_line(one: "EvmInWords") -> str:
+    """A call, an event or an error, on a line."""
+    args = [
+        shared.joined("=", arg.name, f"hash {arg.value}" if arg.hashed else value_text(arg.value))
+        for arg in one.args
+    ]
+    return f"{one.signature.partition('(')[0]}({', '.join(args)})"
+
+
+def value_text(value: object) -> str:
+    """A value as an argument of this command is written; what is long is cut."""
+    text = value if isinstance(value, str) else json.encode(value).decode()
+    return text if len(text) <= ARGUMENT_CHARS_MAX else f"{text[:ARGUMENT_CHARS_MAX]}…"
+
+
+def log_line(log: "EvmLogShown") -> str:
+    if log.event is not None:
+        return f"{words_line(log.event)} of {log.address}"
+    return f"{log.address}, topics {' '.join(log.topics)}, data {value_text(log.data)}"
 
 
 def content_line(content: "EvmPayload") -> str:

@@ -8,14 +8,18 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from laneway.core.errors import BadRequest
 from laneway.core.limits import PAYLOAD_BYTES_MAX
 from laneway.core.units import AMOUNT_BITS_MAX, amount, read_wei, value
+from laneway.evm.abi.addresses import checksummed, read_address, read_bytes
+from laneway.evm.abi.calls import CallInWords, encoded_words
+from laneway.kinds.extras import missing
 from laneway.lanes.eoa.fees import NO_FEE
-from laneway.ports import EvmAuthorization, EvmBlobs, EvmRequest
+from laneway.ports import EvmAuthorization, EvmBlobs, EvmRequest, EvmWords, stored_form
 from laneway.wire import evm as wire
-from laneway.wire.evm_words import AMOUNTS
+from laneway.wire.evm_words import AMOUNTS, WORDS, abi_source, code_source
 from laneway.wire.hex import octets, read_octets
 
 BLOB_BYTES, POINT_BYTES = 131_072, 48
@@ -35,10 +39,11 @@ decode = msgspec.msgpack.Decoder(EvmRequest).decode
 
 def request_of(asked: wire.EvmPayload, trace: str = "", at: str = "payload") -> EvmRequest:
     """BadRequest with the place of what is wrong."""
+    input_, words = content_of(asked, at)
     request = EvmRequest(
-        to=None if asked.to is None else address(asked.to, f"{at}.to"),
+        to=None if asked.to is None else read_address(asked.to, f"{at}.to"),
         value_wei=amount(number(asked.value, f"{at}.value")),
-        input=content(asked.data, f"{at}.data"),
+        input=input_,
         gas=small(asked.gas, f"{at}.gas"),
         type=asked.type,
         fee_wei_max=small(asked.max_fee_per_gas, f"{at}.max_fee_per_gas"),
@@ -48,7 +53,7 @@ def request_of(asked: wire.EvmPayload, trace: str = "", at: str = "payload") -> 
         else amount(number(asked.max_cost, f"{at}.max_cost")),
         access_list=tuple(
             (
-                address(one.address, f"{at}.access_list[{place}].address"),
+                read_address(one.address, f"{at}.access_list[{place}].address"),
                 tuple(read_octets(key) for key in one.storage_keys),
             )
             for place, one in enumerate(asked.access_list)
@@ -56,9 +61,25 @@ def request_of(asked: wire.EvmPayload, trace: str = "", at: str = "payload") -> 
         authorizations=authorizations(asked.authorization_list, f"{at}.authorization_list"),
         blobs=None if asked.blobs is None else blobs_of(asked.blobs, f"{at}.blobs"),
         trace=trace,
+        words=words,
     )
     check(request, at)
     return request
+
+
+def content_of(asked: wire.EvmPayload, at: str) -> tuple[bytes, EvmWords | None]:
+    """What the transaction carries, and what shows that in words; calls in words are encoded."""
+    if asked.call is None and asked.args is None and asked.abi is None and asked.deploy is None:
+        return read_bytes(asked.data, f"{at}.data"), None
+    said = {name: getattr(asked, name) for name in WORDS}
+    try:
+        made = encoded_words(CallInWords(data=asked.data, creates=asked.to is None, **said))
+    except BadRequest as error:
+        raise BadRequest(f"{at}.{error.field}", error.problem) from None
+    except ModuleNotFoundError as error:
+        raise BadRequest(f"{at}.call", str(missing(error, "abi"))) from None
+    kept = EvmWords(made.kept, len(made.code)) if made.kept else None
+    return made.code + made.data, kept
 
 
 def request_from(options: Mapping[str, Any]) -> EvmRequest:
@@ -69,11 +90,19 @@ def request_from(options: Mapping[str, Any]) -> EvmRequest:
         text = fields.get(name)
         if isinstance(text, str) and not text.startswith("0x"):
             fields[name] = read_wei(text)
+    for name, source in (("abi", abi_source), ("deploy", code_source)):
+        if name in fields:
+            fields[name] = source(fields[name])
     return request_of(wire.EvmPayload(**fields), at="request")
 
 
+def bare(request: EvmRequest) -> EvmRequest:
+    """What its caller wants done: neither a trace nor an ABI makes it another request."""
+    return replace(request, trace="", words=None) if request.trace or request.words else request
+
+
 def encoded(request: EvmRequest) -> bytes:
-    payload: bytes = encode(request)
+    payload: bytes = encode(stored_form(request))
     if len(payload) > PAYLOAD_BYTES_MAX:
         problem = f"{len(payload)} bytes are more than the {PAYLOAD_BYTES_MAX} allowed"
         raise BadRequest("payload", problem)
@@ -151,46 +180,13 @@ def small(text: wire.Quantity | None, at: str) -> int | None:
     return None if text is None else number(text, at, NUMBER_BITS)
 
 
-def content(text: str | bytes, at: str) -> bytes:
-    """The bytes that a text names; those of the library may be bytes already."""
-    if isinstance(text, bytes):
-        return bytes(text)
-    try:
-        return read_octets(text)
-    except (AttributeError, ValueError):
-        raise BadRequest(at, "0x and pairs of hexadecimal digits") from None
-
-
-def address(text: str | bytes, at: str) -> bytes:
-    """20 bytes; letters of both cases are a checksum, and a wrong one is a typo (EIP-55)."""
-    found = content(text, at)
-    if len(found) != 20:
-        raise BadRequest(at, f"an address has 20 bytes, not {len(found)}")
-    if isinstance(text, bytes):
-        return found
-    digits = text[2:]
-    if digits not in (digits.lower(), digits.upper()) and checksummed(found) != text:
-        raise BadRequest(at, f"its checksum is wrong; {checksummed(found)} would be right")
-    return found
-
-
-def checksummed(account: bytes) -> str:
-    # Imported late: the hash is an extra (`evm`), and contracts need none of it.
-    from laneway.evm.keccak import keccak
-
-    digits = account.hex()
-    marks = keccak(digits.encode()).hex()
-    pairs = zip(digits, marks, strict=False)
-    return "0x" + "".join(one.upper() if mark >= "8" else one for one, mark in pairs)
-
-
 def authorizations(
     listed: Sequence[wire.EvmAuthorization], at: str
 ) -> tuple[EvmAuthorization, ...]:
     return tuple(
         EvmAuthorization(
             chain_id=number(one.chain_id, f"{at}[{place}].chain_id", NUMBER_BITS),
-            address=address(one.address, f"{at}[{place}].address"),
+            address=read_address(one.address, f"{at}[{place}].address"),
             nonce=number(one.nonce, f"{at}[{place}].nonce", NUMBER_BITS),
             y_parity=one.y_parity,
             r=amount(number(one.r, f"{at}[{place}].r")),
@@ -225,7 +221,7 @@ def blobs_of(asked: wire.EvmBlobs, at: str) -> EvmBlobs:
 
 
 def sized(listed: Sequence[str], length: int, at: str) -> tuple[bytes, ...]:
-    found = tuple(content(one, f"{at}[{place}]") for place, one in enumerate(listed))
+    found = tuple(read_bytes(one, f"{at}[{place}]") for place, one in enumerate(listed))
     for place, one in enumerate(found):
         if len(one) != length:
             raise BadRequest(f"{at}[{place}]", f"{length} bytes, not {len(one)}")
@@ -238,6 +234,7 @@ def payload_of(request: EvmRequest) -> wire.EvmPayload:
         to=None if request.to is None else checksummed(request.to),
         value=str(value(request.value_wei)),
         data=octets(request.input),
+        abi=None if request.words is None else list(request.words.items),
         gas=digits_of(request.gas),
         type=request.type,
         max_fee_per_gas=digits_of(request.fee_wei_max),

@@ -1,9 +1,14 @@
 """EVM accounts as a process serves them: their requests, and the commands about their nonces."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from laneway.core.errors import LaneNotFound
+from laneway.core.facts import BlockRef
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Arrival, IntentRow
 from laneway.core.rows import LaneView, Result
@@ -11,15 +16,17 @@ from laneway.engine.listeners import Listener
 from laneway.engine.system import SystemEntropy
 from laneway.kinds.arrivals import RETRY_SCOPE, ArrivalMaker, nothing_else, plain
 from laneway.kinds.common.views import taken_tx
+from laneway.kinds.evm.explained import Explanations
 from laneway.kinds.evm.log import EoaLog
-from laneway.kinds.evm.request import decode, encoded, payload_of, request_from, request_of
-from laneway.kinds.evm.views import EvmViews, reset_of
+from laneway.kinds.evm.request import bare, decode, encoded, payload_of, request_from, request_of
+from laneway.kinds.evm.views import EvmViews, mined_content, owner_of, reset_of
+from laneway.kinds.evm.words import has_events, in_words_of
 from laneway.kinds.handle import Settled
 from laneway.kinds.served import CommandPlan, Verb
 from laneway.lanes.eoa.lane import decode_history
-from laneway.lanes.eoa.rows import Purpose, Slot
+from laneway.lanes.eoa.rows import History, Purpose, Slot
 from laneway.lanes.eoa.values import BumpOrdered, ContentReplaced, NoncesReset
-from laneway.ports import Clock, EvmRequest, IntentView
+from laneway.ports import Clock, EvmRequest, ExplainingChain, IntentView, MinedCall
 from laneway.wire.evm import EvmPayload, EvmTx
 from laneway.wire.hex import octets
 from laneway.wire.times import to_ms
@@ -57,7 +64,9 @@ class EvmServed(EvmViews):
     def __init__(self, lanes: "EvmLanes | None", clock: Clock) -> None:
         super().__init__(lanes)
         self.performer = None if lanes is None else lanes.performer
-        self._make = ArrivalMaker(clock, SystemEntropy()).of_request
+        self._explanations = Explanations()
+        maker = ArrivalMaker(clock, SystemEntropy())
+        self._make = partial(maker.of_request, encode=encoded, bare=bare)
 
     def listeners(self) -> Sequence[Listener]:
         return () if self.lanes is None else (EoaLog(),)
@@ -67,7 +76,9 @@ class EvmServed(EvmViews):
     def arrival(self, new: NewEvmTx, key: str | None, scope: str, trace: str) -> Arrival:
         until_ms = None if new.valid_until is None else max(0, to_ms(new.valid_until))
         request = request_of(new.payload, trace)
-        return self._make(self.lane_name(new.lane), request, encoded, key, scope, until_ms)
+        return self._make(
+            self.lane_name(new.lane), request, key=key, scope=scope, valid_until_ms=until_ms
+        )
 
     def requested(
         self,
@@ -81,14 +92,14 @@ class EvmServed(EvmViews):
             nothing_else(more)
         else:
             request = request_from(dict(plain(request)) | more)
-        return self._make(lane, request, encoded, key, "", valid_until_ms)
+        return self._make(lane, request, key=key, valid_until_ms=valid_until_ms)
 
     def again(self, view: IntentView) -> Arrival:
         row, result = view.intent, view.result
         assert result is not None
         replaced = decode_history(result.history).payload if result.history else b""
         request = decode(replaced or row.payload)
-        return self._make(row.lane, request, encoded, row.id, RETRY_SCOPE)
+        return self._make(row.lane, request, key=row.id, scope=RETRY_SCOPE)
 
     def accepted(self, arrival: Arrival, answer: Accepted, new: Any = None) -> Tx:  # noqa: ARG002
         request = decode(arrival.payload)
@@ -111,6 +122,57 @@ class EvmServed(EvmViews):
             hash=octets(result.hash),
             nonce=result.number,
         )
+
+    # What only the chain can say.
+
+    async def explained(self, tx: Tx) -> Tx:
+        evm = tx.evm
+        if self.lanes is None or evm is None or tx.block is None:
+            return tx
+        view = await self.store.intent(IntentId(tx.id))
+        found = None if view is None else self._mined(view)
+        if view is None or found is None:
+            return tx
+        mined, content, ok = found
+        # Plain payments have no more to say, and cost nodes nothing.
+        if ok and not has_events(content):
+            return tx
+        said = await self._explanations.of(self._explaining(view.intent.lane), mined, ok=ok)
+        return replace(tx, evm=replace(evm, **in_words_of(said, content)))
+
+    def _mined(self, view: IntentView) -> tuple[MinedCall, EvmRequest, bool] | None:
+        """The intent's own call, as a block has it, and whether it succeeded."""
+        row = view.intent
+        history = self._history(view)
+        found = mined_content(decode(row.payload), history, row.lane)
+        if found is None or history is None or history.slot.seen is None:
+            return None
+        attempt, content = found
+        if attempt.purpose != Purpose.INTENT:
+            return None
+        # Imported late: the curve is an extra, and lanes that are only shown need none of it.
+        from laneway.engine.eoa.making import call_of
+
+        seen = history.slot.seen
+        call, block = call_of(owner_of(row.lane), content), BlockRef(seen.block, seen.block_hash)
+        return MinedCall(attempt.hash, call, attempt.gas, block), content, seen.ok
+
+    def _history(self, view: IntentView) -> History | None:
+        """Of what is final, or is held here."""
+        row, result = view.intent, view.result
+        if result is not None:
+            return decode_history(result.history) if result.history else None
+        lane = self.held(row.lane)
+        return None if lane is None else self.shows.sight(lane, row.id).history
+
+    def _explaining(self, lane: LaneId) -> ExplainingChain | None:
+        """The chain that a lane works on; None if it is no longer configured."""
+        try:
+            chain: Any = self.chain(lane)
+        except LaneNotFound:
+            return None
+        found: ExplainingChain | None = chain
+        return found
 
     # Commands.
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from laneway.core.ids import LaneId
 from laneway.core.rows import LaneView
 from laneway.core.units import amount, value
+from laneway.evm.abi.addresses import checksummed
 from laneway.kinds.common.views import (
     AccountServed,
     copied,
@@ -15,11 +16,12 @@ from laneway.kinds.common.views import (
     shown_tx,
     when,
 )
-from laneway.kinds.evm.request import checksummed, decode, payload_of
+from laneway.kinds.evm.request import decode, payload_of
+from laneway.kinds.evm.words import call_in_words, decoding
 from laneway.lanes.eoa import show
 from laneway.lanes.eoa.commands import ResetPlan, plan_reset
 from laneway.lanes.eoa.lane import EoaLane, decode_history
-from laneway.lanes.eoa.rows import Attempt, EoaHead, History, Purpose
+from laneway.lanes.eoa.rows import Attempt, EoaHead, History, Purpose, Slot
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import Sight, answers, inflight, read_head
 from laneway.ports import EvmAuthorization, EvmRequest, IntentView
@@ -116,8 +118,11 @@ def hash_of(history: History | None) -> str | None:
     return octets(history.attempts[-1].hash)
 
 
-def mined_of(request: EvmRequest, history: History | None, lane: LaneId) -> EvmPayload | None:
-    """What the mined attempt does; None while there is none, or where its content was not kept."""
+def mined_content(
+    request: EvmRequest, history: History | None, lane: LaneId
+) -> tuple[Attempt, EvmRequest] | None:
+    """The mined attempt and what it does; None while there is none, or where its content was not
+    kept."""
     mined = None if history is None else history.slot.seen
     if history is None or mined is None:
         return None
@@ -126,13 +131,24 @@ def mined_of(request: EvmRequest, history: History | None, lane: LaneId) -> EvmP
         return None
     content: EvmRequest | None = request
     if attempt.purpose != Purpose.INTENT:
-        content = EvmRequest(to=bytes.fromhex(lane.rpartition("0x")[2]))
+        content = EvmRequest(to=owner_of(lane))
     elif attempt.content == history.slot.content > 0:
         content = decode(history.payload)
     elif attempt.content:
         content = between(attempt.raw)
-    if content is None:
+    return None if content is None else (attempt, content)
+
+
+def owner_of(lane: LaneId) -> bytes:
+    """The address of the account that a lane sends from."""
+    return bytes.fromhex(lane.rpartition("0x")[2])
+
+
+def mined_of(found: tuple[Attempt, EvmRequest] | None) -> EvmPayload | None:
+    """What was mined, with its gas and its fees."""
+    if found is None:
         return None
+    attempt, content = found
     fee = attempt.fee
     return replace(
         payload_of(content),
@@ -141,6 +157,18 @@ def mined_of(request: EvmRequest, history: History | None, lane: LaneId) -> EvmP
         max_priority_fee_per_gas=None if content.type in (0, 1) else str(fee.tip),
         max_cost=None,
     )
+
+
+def created(found: tuple[Attempt, EvmRequest] | None, slot: Slot, lane: LaneId) -> str | None:
+    """The address of the contract that was created: it follows from the sender and the nonce."""
+    mined = slot.seen
+    if found is None or found[1].to is not None or mined is None or not mined.ok:
+        return None
+    # Imported late: its hash is an extra, and lanes that are only shown may do without.
+    from laneway.evm.keccak import keccak
+    from laneway.evm.rlp import encode as encode_rlp
+
+    return checksummed(keccak(encode_rlp((owner_of(lane), slot.nonce)))[12:])
 
 
 def between(raw: bytes) -> EvmRequest | None:
@@ -175,17 +203,22 @@ def evm_of(request: EvmRequest, seen: Sight, head: EoaHead, view: IntentView) ->
     if mined is not None and view.result is None:
         above = max(1, head.block - mined.block + 1)
     replaced = None if history is None or not history.payload else decode(history.payload)
+    lane = view.intent.lane
+    found = mined_content(request, history, lane)
+    content = replaced or request if found is None else found[1]
     return EvmTx(
         payload=payload_of(request),
         blob_hashes=[] if request.blobs is None else [octets(one) for one in request.blobs.hashes],
         replacement=None if replaced is None else payload_of(replaced),
         replaced=0 if history is None else history.slot.content,
-        mined=mined_of(request, history, view.intent.lane),
+        mined=mined_of(found),
         wait_reason=seen.waits,
         confirmations=above,
         block_hash=None if mined is None else octets(mined.block_hash),
         gas_used=None if mined is None else mined.gas_used,
         gas_price=None if mined is None else str(mined.price),
+        call=None if mined is not None and found is None else call_in_words(content),
+        contract=None if history is None else decoding(lambda: created(found, history.slot, lane)),
         attempts=[]
         if history is None
         else [

@@ -25,7 +25,7 @@ from laneway.lanes.eoa.lane import FREE, RAW, attempt_row, slot_row
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX
 from laneway.lanes.eoa.ranges import Ranges
 from laneway.lanes.eoa.rows import FIRST, Attempt, EoaHead, Purpose, Slot
-from laneway.ports import Commit, IntentView
+from laneway.ports import Commit, IntentView, stored_form
 from laneway.stores.redis.engine_core.found import (
     AccountContent,
     AccountFound,
@@ -273,7 +273,7 @@ async def accept_all(store: RedisStore, lane: LaneId, found: AccountFound) -> No
         Arrival(
             id=IntentId(name),
             lane=lane,
-            payload=encode(found.requests[name]),
+            payload=encode(stored_form(found.requests[name])),
             digest=b"",
             accepted_ms=queued[name],
             scope=SCOPE,

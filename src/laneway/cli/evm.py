@@ -1,0 +1,42 @@
+"""`laneway evm`: the EVM by itself."""
+
+from pathlib import Path
+
+import click
+
+from laneway.console.printing import say
+from laneway.core.errors import BadRequest
+
+FORKS = ("cancun", "prague", "osaka")
+
+
+@click.group()
+def evm() -> None:
+    """The EVM by itself: see what its fast path makes of code."""
+
+
+@evm.command("compile")
+@click.argument("code")
+@click.option("--fork", type=click.Choice(FORKS), default=FORKS[-1], show_default=True)
+def compile_code(code: str, fork: str) -> None:
+    """Print the Python functions that hot CODE becomes: hex, or a file that holds hex or bytes."""
+    from laneway.evm.compiled.listing import listing
+    from laneway.evm.fork import Fork
+
+    for line in listing(code_of(code), Fork[fork.upper()]).splitlines():
+        say(line)
+
+
+def code_of(argument: str) -> bytes:
+    """The code that an argument is, or that the file has which it names."""
+    text = argument
+    if Path(argument).is_file():
+        raw = Path(argument).read_bytes()
+        try:
+            text = raw.decode("ascii").strip()
+        except UnicodeDecodeError:
+            return raw
+    try:
+        return bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        raise BadRequest("CODE", "is neither hex nor a file that holds code") from None

@@ -1,0 +1,22 @@
+"""All that code is compiled to, from its first byte on: to be read, and to see what it costs."""
+
+from laneway.evm.compiled.trace import function_text
+from laneway.evm.fork import Fork
+from laneway.evm.limits import COMPILED_BYTES_MIN, COMPILED_BYTES_PER_CODE_BYTE
+from laneway.evm.machine.code import EvmCode
+from laneway.evm.opcodes.table import opcode_table
+
+
+def listing(raw: bytes, fork: Fork) -> str:
+    """The functions of the first byte and of every jump destination, in their order, as far as the
+    bound of the code's text allows; the last line says where it was reached."""
+    code, table = EvmCode(raw), opcode_table(fork)
+    left = COMPILED_BYTES_MIN + COMPILED_BYTES_PER_CODE_BYTE * len(raw)
+    parts = []
+    for begin in dict.fromkeys((0, *code.destinations)):
+        if left <= 0:
+            parts.append(f"# From {begin} on the interpreter runs it: the text has its bound.\n")
+            break
+        parts.append(function_text(code, table, begin))
+        left -= len(parts[-1])
+    return "\n\n".join(parts)
