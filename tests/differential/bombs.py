@@ -221,7 +221,52 @@ def _analysis() -> Iterator[Bomb]:
     yield Bomb("one long block", looped(far_jump))
 
 
-FAMILIES: tuple[Callable[[], Iterator[Bomb]], ...] = (_recursions, _memory, _analysis)
+LOOP_AT = 8
+"""Where a dispatcher's loop begins."""
+MANY = 400
+"""About as many codes as all gas of a block calls, each of them for the first time."""
+
+
+def _compilation() -> Iterator[Bomb]:
+    """Many codes whose every block is worth as much text as a block can be, each reached once by a
+    jump that nobody can foresee. Each is called often enough to be hot, the last time with work."""
+    body = b"\x5b\x5f" + b"\x80\x51\x50" * 84 + b"\x50"
+    first, step, others = int.from_bytes(OTHER, "big"), len(body) + 4, {}
+    for index in range(MANY):
+        head = _dispatcher(index, step, 0)
+        head = _dispatcher(index, step, len(head))
+        block = body + b"\x61" + LOOP_AT.to_bytes(2, "big") + b"\x56"
+        count = (CODE_BYTES_MAX - len(head)) // step
+        others[(first + index).to_bytes(20, "big")] = head + block * count
+    quick: list[Word] = [0, 0, 0, 0, "DUP5", "GAS", "STATICCALL", "POP"]
+    slow: list[Word] = [0, 0, 32, 0, "DUP5", "GAS", "STATICCALL", "POP"]
+    loop: list[Word] = [*(quick * 5), *slow, 1, "ADD"]
+    code = assemble([(count, 0, "MSTORE", first, ":Again", *loop, "@Again", "JUMP")])
+    yield Bomb("many codes that are compiled", code, others)
+
+
+def _dispatcher(index: int, step: int, base: int) -> bytes:
+    """Visit as many blocks as the data says, from the last to the first."""
+    return assemble(
+        [
+            (
+                f"PUSH4 {index}",
+                "POP",
+                0,
+                "CALLDATALOAD",
+                ":Loop",
+                "DUP1",
+                "ISZERO",
+                "@End",
+                "JUMPI",
+            ),
+            (1, "SWAP1", "SUB", "DUP1", f"PUSH2 {step}", "MUL", f"PUSH2 {base}", "ADD", "JUMP"),
+            (":End", "STOP"),
+        ]
+    )
+
+
+FAMILIES: tuple[Callable[[], Iterator[Bomb]], ...] = (_recursions, _memory, _analysis, _compilation)
 
 
 def bombs() -> list[Bomb]:

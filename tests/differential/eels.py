@@ -21,6 +21,7 @@ from typing import Any
 RECURSION_MAX = 40_000
 """A frame of the EVM takes about ten frames of Python, and the EVM may be 1,024 deep."""
 REMEMBERED_MAX = 20_000
+KEEN = ("SSTORE", "CALL", "CALLCODE", "DELEGATECALL", "STATICCALL", "CREATE", "CREATE2")
 STEPS_MAX = 4_000
 """Places to run out of gas at that are told of one transaction."""
 SLOW_PRECOMPILES = (5, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 256)
@@ -47,6 +48,8 @@ class Watch:
         self.exits: Counter[str] = Counter()
         self.excluded: Counter[str] = Counter()
         self.steps: list[int] | None = None
+        self.keen: list[int] = []
+        """Of these steps, those before opcodes that look at the gas."""
         self.ops = 0
 
     def __call__(self, evm: Any, event: Any) -> None:
@@ -56,6 +59,8 @@ class Watch:
             self.ops += 1
             if self.steps is not None and not evm.message.depth and len(self.steps) < STEPS_MAX:
                 self.steps.append(int(evm.gas_left))
+                if event.op.name in KEEN:
+                    self.keen.append(int(evm.gas_left))
         elif isinstance(event, trace.OpEnd):
             self.executed[evm.running_op] += 1
         elif isinstance(event, trace.PrecompileStart):
@@ -258,6 +263,7 @@ class Oracle:
         )
         gas_before, logs_before = int(output.block_gas_used), len(output.block_logs)
         self.watch.steps = [] if request.get("steps") else None
+        self.watch.keen = []
         try:
             transaction = self._read(fork, raw)
             if getattr(transaction, "chain_id", block.chain_id) != block.chain_id:
@@ -284,6 +290,7 @@ class Oracle:
         }
         if self.watch.steps is not None:
             result["steps"] = self.watch.steps
+            result["keen"] = self.watch.keen
             result["gas_limit"] = int(transaction.gas)
         return result
 

@@ -102,6 +102,7 @@ class Maker:
         world.viewers = [rng.randbytes(20) for _ in range(rng.randrange(3))]
         world.writers = [rng.randbytes(20) for _ in range(2)]
         world.mirrors = [rng.randbytes(20)]
+        world.misers = [rng.randbytes(20)]
         world.libraries = [rng.randbytes(20) for _ in range(2)]
         world.victims = [rng.randbytes(20) for _ in range(rng.choice([0, 3, 6, 9]))]
         world.others = [rng.randbytes(20) for _ in range(3)]
@@ -148,6 +149,8 @@ class Maker:
             self.accounts[address] = CaseAccount(1, rng.choice([1, ETHER]), made, _storage(rng))
         for address in world.mirrors:
             self.accounts[address] = CaseAccount(1, 7, (scenarios.MIRROR,))
+        for address in world.misers:
+            self.accounts[address] = CaseAccount(1, 7, (scenarios.MISER,), _storage(rng))
         for address in world.writers:
             self.accounts[address] = CaseAccount(1, 7, (scenarios.write(world), ("STOP",)))
         for address in world.victims:

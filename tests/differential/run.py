@@ -166,12 +166,19 @@ def sweeps(name: str, answer: Answer, count: int) -> list[str]:
     made = []
     for _ in range(count if ran else 0):
         index, left = rng.choice(ran)
-        gas_limit = answer["transactions"][index]["gas_limit"]
+        result = answer["transactions"][index]
+        least = result["gas_limit"] - left[0]
         # What was used before a step of the outermost frame, at it, or just short of it.
-        used = gas_limit - rng.choice(left)
-        gas = used - rng.choice([0, 0, 0, 1, 1, 2, 3]) + rng.choice([0, 0, 2, 700, 2_300])
-        if rng.random() < 0.3:
-            gas = rng.randrange(gas_limit - left[0], used + 1)
+        used = result["gas_limit"] - rng.choice(left)
+        chosen = rng.random()
+        if chosen < 0.25 and result["keen"]:
+            # SSTORE refuses 2,300, and calls leave a 64th behind.
+            used = result["gas_limit"] - rng.choice(result["keen"])
+            gas = used + rng.choice([100, 2_299, 2_300, 2_300, 2_301, 2_301, 2_302, 5_000, 9_000])
+        elif chosen < 0.5:
+            gas = rng.randrange(least, used + 1)
+        else:
+            gas = used - rng.choice([0, 0, 1, 1, 2, 3]) + rng.choice([0, 0, 2, 700])
         made.append(f"{name}/{index}={gas}")
     return made
 

@@ -172,5 +172,29 @@ def mirrored(world: World) -> Snippet:
     )
 
 
-SCENARIOS = (who, mirrored, mirrored, metered, metered, transient_life, born_and_destroyed, undone,
-             undone, looked_at_after_birth)  # fmt: skip
+MISER: Snippet = (0, "SLOAD", "POP", 0, "SLOAD", 0, "SSTORE", 1, 2, "ADD", "POP", "STOP")
+WARM_GAS_BEFORE_STORE = 208
+"""What a miser spends before it writes, where its slot is warm."""
+
+
+def miserly(world: World) -> Snippet:
+    """A write with 2,300 gas is refused, and one with more is not (EIP-2200)."""
+    rng = world.rng
+    if not world.misers:
+        return who(world)
+    miser = int.from_bytes(rng.choice(world.misers), "big")
+    words: list[Word] = [0, 0, 0, 0, 0, miser, 60_000, "CALL", *sink(world)]
+    for _ in range(rng.randrange(1, 4)):
+        kept = rng.choice([2_298, 2_299, 2_300, 2_301, 2_302, 2_310])
+        stipend = rng.random() < 0.5
+        gas = WARM_GAS_BEFORE_STORE + kept - (2_300 if stipend else 0)
+        value = 1 if stipend else 0
+        if gas >= 0:
+            words += [0, 0, 0, 0, value, miser, gas, "CALL", *sink(world)]
+    return tuple(words)
+
+
+SCENARIOS = (
+    *(miserly, who, mirrored, mirrored, metered, metered, transient_life, born_and_destroyed),
+    *(undone, undone, looked_at_after_birth),
+)

@@ -205,7 +205,7 @@ def wide_push(world: World) -> Snippet:
 def branch(world: World) -> Snippet:
     rng = world.rng
     inner = rng.choice(PLAIN)(world)
-    match rng.randrange(5):
+    match rng.randrange(8):
         case 0:
             # By what is left of the gas.
             return ("GAS", rng.choice([100, 1_000, 20_000, 60_000]), "LT", "@over", "JUMPI",
@@ -217,10 +217,69 @@ def branch(world: World) -> Snippet:
         case 3:
             times = rng.choice([1, 2, 3, 10])
             return (times, ":again", *inner, 1, "SWAP1", "SUB", "DUP1", "@again", "JUMPI", "POP")
+        case 4:
+            return guard(world)
+        case 5:
+            return function(world)
+        case 6:
+            return carried(world)
         case _:
-            pass
-    # A destination that is computed.
-    return (number(rng), "DUP1", "SWAP1", "XOR", "@over", "ADD", "JUMP", ":over")
+            # A destination that is computed.
+            return (number(rng), "DUP1", "SWAP1", "XOR", "@over", "ADD", "JUMP", ":over")
+
+
+def guard(world: World) -> Snippet:
+    """A requirement as compilers write it: over the revert if it holds."""
+    rng = world.rng
+    ways: list[Snippet] = [
+        (0, 0, "REVERT"),
+        (0, "DUP1", "REVERT"),
+        ("PUSH1 0", "DUP1", "REVERT"),
+        ("INVALID",),
+        (4, 0, "REVERT"),
+    ]
+    holds: list[Word] = [1] if rng.random() < 0.5 else [*source(world), rng.randrange(2), "OR"]
+    if rng.random() < 0.1:
+        holds = source(world)
+    return (*source(world), *holds, "@over", "JUMPI", *rng.choice(ways), ":over", *sink(world))
+
+
+def function(world: World) -> Snippet:
+    """A routine that is jumped to from two places, each with its own way back."""
+    rng = world.rng
+    body: list[Word] = ["DUP1", rng.choice(["ADD", "MUL", "XOR"]), rng.choice(["NOT", "ISZERO"])]
+    return (
+        *("@one", number(rng), "@routine", "JUMP", ":one", *sink(world)),
+        *("@two", *source(world), "@routine", "JUMP", ":two", *sink(world)),
+        *("@over", "JUMP", ":routine", *body, "SWAP1", "JUMP", ":over"),
+    )
+
+
+def carried(world: World) -> Snippet:
+    """A loop whose words move on the stack from round to round."""
+    rng = world.rng
+    step: list[Word] = rng.choice([["DUP2", "ADD", "SWAP1"], ["SWAP1", "DUP2", "XOR"], ["SWAP1"]])
+    exits: list[Word] = []
+    if rng.random() < 0.4:
+        exits = ["DUP1", rng.choice([255, 7, 1]), "AND", "ISZERO", "@out", "JUMPI"]
+    return (
+        *(number(rng), number(rng), rng.choice([1, 2, 7, 40]), ":again"),
+        *("SWAP2", "SWAP1", *step, *exits, "SWAP2"),
+        *(1, "SWAP1", "SUB", "DUP1", "@again", "JUMPI"),
+        *(":out", *sink(world), *sink(world), *sink(world)),
+    )
+
+
+def long_line(world: World) -> Snippet:
+    """More opcodes in a line than one compiled function holds; its ways out put many words back."""
+    rng = world.rng
+    words: list[Word] = [number(rng) for _ in range(8)]
+    for at in range(rng.choice([40, 100])):
+        words += [rng.choice(["DUP8", "DUP3", "CALLER"]), rng.choice(["ADD", "XOR"])]
+        words += [f"SWAP{rng.randrange(1, 8)}"]
+        if at % 10 == 9:
+            words += ["DUP1", f"@over{at}", "JUMPI", "CALLVALUE", "ADD", f":over{at}"]
+    return (*words, *(["XOR"] * 7), *sink(world))
 
 
 def bad_jump(world: World) -> Snippet:
@@ -285,12 +344,14 @@ def soup(world: World) -> Snippet:
     return (rng.randbytes(rng.randrange(1, 40)),)
 
 
-READING: list[Callable[[World], Snippet]] = [arithmetic, environment, memory, stack, wide_push]
+READING: list[Callable[[World], Snippet]] = [
+    *(arithmetic, environment, memory, stack, wide_push, guard, function, carried),
+]
 """Pieces that write nothing but memory, as long as the world is quiet."""
 
 PLAIN: list[Callable[[World], Snippet]] = [
     *(arithmetic, arithmetic, arithmetic, environment, environment, memory, memory, storage),
-    *(storage, transient, log, stack, wide_push),
+    *(storage, transient, log, stack, wide_push, guard, function, carried, long_line),
 ]
 """Pieces that mostly go well."""
 

@@ -64,6 +64,8 @@ class World(Struct):
     """Contracts that write nothing, or one thing alone, which a static call may not."""
     writers: list[bytes] = field(default_factory=list)
     """Contracts that do one thing that a static call may not, and that is all."""
+    misers: list[bytes] = field(default_factory=list)
+    """Contracts that write with hardly more gas than the stipend."""
     mirrors: list[bytes] = field(default_factory=list)
     """Contracts that return what they know of themselves."""
     delegated: list[bytes] = field(default_factory=list)
