@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene, returns
 
-from laneway.evm.calls.call import CallAnswer, call
+from laneway.evm.calls.call import CallAnswer, call, revert_message
 from laneway.evm.calls.request import CallRequest
 from laneway.evm.errors import (
     BlobFeeTooLow,
@@ -112,3 +112,9 @@ def test_gas_is_that_of_the_request_or_the_cap_of_calls() -> None:
     scene = Scene(fork=Fork.OSAKA)
     with pytest.raises(GasAboveCap):
         scene.transact(OTHER, gas_limit=20_000_000)
+
+
+def test_a_revert_has_its_reason_where_it_names_one() -> None:
+    assert revert_message(b"") == "execution reverted"
+    panic = bytes.fromhex("4e487b71") + (0x11).to_bytes(32, "big")
+    assert revert_message(panic).startswith("execution reverted: Panic(0x11)")

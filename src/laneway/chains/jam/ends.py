@@ -1,8 +1,16 @@
 """Ends of packages, as two nodes show them."""
 
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from laneway.core.jam import Accumulated, Failed, JamBlockSeen, PackageFact, ServiceRefused
+from laneway.core.jam import (
+    Accumulated,
+    Failed,
+    JamBlockRef,
+    JamBlockSeen,
+    PackageFact,
+    ServiceRefused,
+)
 
 Facts: TypeAlias = dict[bytes, PackageFact]
 """What is known of packages, by their hashes."""
@@ -12,6 +20,17 @@ ENDS = (Accumulated, ServiceRefused, Failed)
 
 def ends_of(seen: JamBlockSeen) -> Facts:
     return {one.package_hash: one.fact for one in seen.seen if isinstance(one.fact, ENDS)}
+
+
+def first_shown(blocks: Iterable[JamBlockSeen]) -> Iterator[tuple[JamBlockRef, Facts]]:
+    """Each block that is the first of several to show an end, with the ends that are new in it."""
+    known: Facts = {}
+    for seen in blocks:
+        ends = ends_of(seen)
+        fresh = {name: fact for name, fact in ends.items() if known.get(name) != fact}
+        known = ends
+        if fresh:
+            yield seen.block, fresh
 
 
 def are_same(mine: Facts, theirs: Facts) -> bool:

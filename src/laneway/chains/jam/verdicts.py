@@ -1,15 +1,15 @@
 """What one node's look says that would end something, compared with another node's records.
 
 A package that accumulated, was refused or failed, and the line of its service, decide what becomes
-of transactions. Another node is asked about the newest block that shows such an end, one that can
-be asked, since a lane that waited for it would stand still with it. A node that has no records of
-the service at all has lost them, or hides them, and contradicts nobody.
+of transactions. Another node is asked about each block that is the first to show such an end, one
+that can be asked, since a lane that waited for it would stand still with it. A node that has no
+records of the service at all has lost them, or hides them, and contradicts nobody.
 """
 
 from collections.abc import Sequence
 
 from laneway.chains.jam.agreement import Agreement
-from laneway.chains.jam.ends import Facts, are_same, ends_of
+from laneway.chains.jam.ends import Facts, are_same, first_shown
 from laneway.chains.jam.node import JamNode
 from laneway.chains.jam.records import read_line
 from laneway.chains.jam.statuses import StateAt, Statuses
@@ -35,11 +35,21 @@ class Verdicts:
         packages: Sequence[Watched],
         parameters: Parameters,
     ) -> None:
-        """Raise if another node shows other ends at the newest block that shows one."""
-        newest = next((seen for seen in reversed(blocks) if ends_of(seen)), None)
-        if newest is None:
-            return
-        block, ends = newest.block, ends_of(newest)
+        """Raise if another node shows other ends at a block that is the first to show them.
+
+        Each end is compared where it begins: an end of an earlier block is final earlier, while
+        a fork may still bring the package."""
+        for block, ends in first_shown(blocks):
+            await self._check_at(node, block, ends, packages, parameters)
+
+    async def _check_at(
+        self,
+        node: JamNode,
+        block: JamBlockRef,
+        ends: Facts,
+        packages: Sequence[Watched],
+        parameters: Parameters,
+    ) -> None:
         ended = [one for one in packages if one.package_hash in ends]
 
         async def ask(other: JamNode) -> Facts | None:

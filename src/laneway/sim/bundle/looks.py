@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from laneway.chains.jam.ends import are_same, ends_of
+from laneway.chains.jam.ends import Facts, are_same, first_shown
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.core.jam import (
     Failed,
@@ -83,17 +83,20 @@ class ComparedLooks:
     def _check_ends(
         self, view: NodeView, found: JamBlocksSeen, packages: Sequence[Watched]
     ) -> None:
-        """By the newest block that shows an end. A node without records contradicts nobody."""
-        newest = next((seen for seen in reversed(found.blocks) if ends_of(seen)), None)
-        if newest is None:
-            return
-        ends = ends_of(newest)
+        """Each end at the block that is the first to show it. A node without records contradicts
+        nobody."""
+        for block, ends in first_shown(found.blocks):
+            self._check_at(view, block, ends, packages)
+
+    def _check_at(
+        self, view: NodeView, block: JamBlockRef, ends: Facts, packages: Sequence[Watched]
+    ) -> None:
         ended = [one for one in packages if one.package_hash in ends]
         for other in self._probes.others(view, self._is_reached):
             if isinstance(other, DoubtfulView) and other.doubt in WITHOUT_RECORDS:
                 continue
             try:
-                shown = other.shown(newest.block, ended)
+                shown = other.shown(block, ended)
             except BlockUnavailable:
                 continue
             if not shown.is_readable:
@@ -104,10 +107,7 @@ class ComparedLooks:
         if isinstance(view, DoubtfulView) and view.doubt is Doubt.FALSE_DEATHS:
             self._seen["a false death was believed"] += 1
             self._maker.lost |= {
-                one.package_hash: None
-                for seen in found.blocks
-                for one in seen.seen
-                if isinstance(one.fact, Failed)
+                name: None for name, fact in ends.items() if isinstance(fact, Failed)
             }
 
     def _confirmed(self, view: NodeView, found: LineSeen, line: LineAsked) -> LineSeen | None:
