@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from laneway.evm.state.view import StateAccount, StateView
     from laneway.evm.tracing.call_tree import CallTreeTracer
     from laneway.evm.tracing.lines import eip3155, struct_logs
+    from laneway.evm.tracing.objects import call_object, difference_object, prestate_object
     from laneway.evm.tracing.prestate import difference, prestate
     from laneway.evm.tracing.run import TracedRun
     from laneway.evm.tracing.steps import StepTracer
@@ -59,11 +60,14 @@ __all__ = [
     "TransactionTracer",
     "WriteSet",
     "call",
+    "call_object",
     "difference",
+    "difference_object",
     "eip3155",
     "estimate",
     "make_access_list",
     "prestate",
+    "prestate_object",
     "replay",
     "rules_of",
     "struct_logs",
@@ -97,11 +101,14 @@ PLACES = {
     "TransactionTracer": "tracing.watch",
     "WriteSet": "state.changes",
     "call": "calls.call",
+    "call_object": "tracing.objects",
     "difference": "tracing.prestate",
+    "difference_object": "tracing.objects",
     "eip3155": "tracing.lines",
     "estimate": "calls.estimate",
     "make_access_list": "calls.access_list",
     "prestate": "tracing.prestate",
+    "prestate_object": "tracing.objects",
     "replay": "execution.replay",
     "rules_of": "rules",
     "struct_logs": "tracing.lines",
