@@ -21,7 +21,9 @@ def put(folder: Path, name: str, version: str) -> None:
 
 def test_the_peers_are_those_of_the_issue() -> None:
     assert [one.rpartition("@")[0] for one in WANTED] == [
-        "@cosmjs/proto-signing", "@cosmjs/stargate", "@typeberry/native", "ethers", "viem",
+        "@cosmjs/proto-signing", "@cosmjs/stargate", "@ethereumjs/block", "@ethereumjs/common",
+        "@ethereumjs/statemanager", "@ethereumjs/tx", "@ethereumjs/util", "@ethereumjs/vm",
+        "@openzeppelin/contracts", "@typeberry/native", "ethers", "js-sha3", "solc", "viem",
     ]  # fmt: skip
     assert "viem@2.57.1" in WANTED
     assert any(one.startswith("ethers@6.") for one in WANTED)
