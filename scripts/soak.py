@@ -86,6 +86,22 @@ def watches(network: str) -> Part:
     )
 
 
+def evm_cases(name: str, script: str, total: int, piece: int) -> Part:
+    """Generated cases of the EVM, from seeds (tests/differential)."""
+    words = "--cases {count} --first {first}"
+    return Part(name, total, piece, [f"tests/differential/{script}.py", *words.split()])
+
+
+def hostile_code(engine: str) -> tuple[Part, Part]:
+    """Bytes by chance as code, and the bombs with the gas of a block."""
+    script, words = "tests/differential/hostile.py", f"--engine {engine}".split()
+    searched = [script, *words, "--count", "{count}", "--first", "{first}"]
+    return (
+        Part(f"hostile code {engine}", 200_000, 50_000, searched),
+        Part(f"EVM bombs {engine}", 1, 1, [script, *words, "--bombs"], tells=True),
+    )
+
+
 FAULTS = ("null", "garbage", "silent", "lying", "blind")
 HOUR_S = 3_600
 RESTORED = ("-with-builder", "-without-builder")
@@ -148,6 +164,10 @@ PARTS = [
         50_000,
         ["tests/jam/hostile.py", "--count", "{count}", "--first", "{first}"],
     ),
+    evm_cases("EVM against EELS", "run", 3_000, 500),
+    evm_cases("EVM compiled against interpreted", "engines", 40_000, 5_000),
+    *hostile_code("interpreted"),
+    *hostile_code("compiled"),
     *(watches(network) for network in ("devnet", "typeberry")),
     *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
     # One slice: an hour that was cut off begins anew, for only a whole one shows what grows slowly.

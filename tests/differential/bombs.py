@@ -221,6 +221,7 @@ def _analysis() -> Iterator[Bomb]:
     yield Bomb("one long block", looped(far_jump))
 
 
+SHIFTED = 10
 LOOP_AT = 8
 """Where a dispatcher's loop begins."""
 MANY = 400
@@ -243,6 +244,14 @@ def _compilation() -> Iterator[Bomb]:
     loop: list[Word] = [*(quick * 5), *slow, 1, "ADD"]
     code = assemble([(count, 0, "MSTORE", first, ":Again", *loop, "@Again", "JUMP")])
     yield Bomb("many codes that are compiled", code, others)
+    # A loop whose length is no multiple of a function's: each round begins at other places.
+    loops = {
+        (first + index).to_bytes(20, "big"): looped([0, "POP"], [f"PUSH4 {index}", "POP"])
+        for index in range(SHIFTED)
+    }
+    once: list[Word] = [0, 0, 0, 0, "DUP5", 2_900_000, "STATICCALL", "POP", 1, "ADD"]
+    code = assemble([(first, ":Again", *once, "@Again", "JUMP")])
+    yield Bomb("loops that are cut at other places in each round", code, loops)
 
 
 def _dispatcher(index: int, step: int, base: int) -> bytes:

@@ -112,7 +112,7 @@ def explode_all(options: Namespace) -> int:
         command += ["--gas", str(options.gas)]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         if ran.returncode:
-            print(f"{bomb.name:<40} FAILED: {ran.stderr.strip().splitlines()[-1:]}")
+            print(f"{bomb.name:<50} FAILED: {ran.stderr.strip().splitlines()[-1:]}")
             failed += 1
             continue
         took = json.loads(ran.stdout)
@@ -122,7 +122,7 @@ def explode_all(options: Namespace) -> int:
         )
         failed += not is_good
         print(
-            f"{bomb.name:<40}{took['cpu_s']:>8.2f} s{took['mib']:>7.0f} MiB"
+            f"{bomb.name:<50}{took['cpu_s']:>8.2f} s{took['mib']:>7.0f} MiB"
             f"{took['gas']:>12.0f} gas  {'' if is_good else 'TOO MUCH'}",
             flush=True,
         )
