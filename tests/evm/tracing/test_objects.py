@@ -1,6 +1,6 @@
 """Call trees and accounts with the names that go-ethereum gives their fields."""
 
-from laneway.evm.calls.reverts import ERROR_SELECTOR
+from laneway.evm.abi.reverts import ERROR_STRING
 from laneway.evm.opcodes.logs import EvmLog
 from laneway.evm.tracing.call_tree import REVERTED, CallNode
 from laneway.evm.tracing.objects import call_object, difference_object, prestate_object
@@ -39,7 +39,7 @@ def test_a_call_has_what_it_has() -> None:
 
 def test_a_call_that_failed_has_its_error_and_its_reason() -> None:
     words = (32).to_bytes(32, "big") + (2).to_bytes(32, "big")
-    output = ERROR_SELECTOR + words + b"no"
+    output = ERROR_STRING + words + b"no"
     made = call_object(CallNode("CREATE", A, None, b"", 9, 0, 9, output, REVERTED))
     assert "to" not in made
     assert (made["error"], made["revertReason"]) == ("execution reverted", "no")
