@@ -32,13 +32,13 @@ from laneway.chains.seen import SeenBlocks
 from laneway.chains.standing import NodeOfOtherChain, StandingKeeper
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.nesting import bounded
 from laneway.core.outcome import Outcome
 from laneway.core.urls import scrubbed, shown_url
 from laneway.ports import ChainFinding, ContractCall, Execution, HostTraits, TracedCall
 from laneway.ports.nodes import WRONG_CHAIN, NodeStanding
 from laneway.wire.http_session import HttpSession, read_body
 from laneway.wire.limits import NUMBER_MAX
-from laneway.wire.nesting import bounded
 from laneway.wire.trace import HEADER as TRACE
 from laneway.wire.trouble import no_answer, trouble_of
 

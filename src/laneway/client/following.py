@@ -6,8 +6,8 @@ from laneway.client.bodies import target
 from laneway.client.errors import TEMPORARY, Unreachable, Unreadable
 from laneway.client.limits import STREAM_PAUSE_S, STREAM_SILENCE_S
 from laneway.client.retries import Ask, CallRules, NoAnswer, ServerAnswer, pause_before, refusal
+from laneway.core.nesting import bounded
 from laneway.wire import sse
-from laneway.wire.nesting import bounded
 from laneway.wire.values import Event
 
 LAST_EVENT_ID = "Last-Event-ID"

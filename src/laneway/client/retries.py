@@ -15,7 +15,7 @@ from laneway.client.bodies import target
 from laneway.client.errors import TEMPORARY, AnswerLost, Unreachable, Unreadable, refused
 from laneway.client.limits import BACKOFF_S_MAX, BACKOFF_S_MIN, PAGE
 from laneway.core.errors import LanewayError
-from laneway.wire.nesting import bounded
+from laneway.core.nesting import bounded
 from laneway.wire.problem import Problem
 
 T = TypeVar("T")

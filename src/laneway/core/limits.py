@@ -33,3 +33,12 @@ at once an early one may be refused and a later one taken: a commit can come bet
 ESTIMATE_FACTOR_MAX = 2
 """The factor by which estimates of gas may differ where too few nodes answer to outvote a liar.
 Honest nodes a block apart differ by less, and a lie within it is harmless: the higher counts."""
+
+NESTING_MAX = 512
+"""Lists and objects within each other in JSON from elsewhere. Nodes' answers have about eight; a
+text with no more brackets than this, as most have, needs no look at its nesting, and half of the
+calls that Python lets stand upon each other are left for the callers."""
+
+ANSWER_BRACKETS_MAX = 1 << 20
+"""Lists and objects of one answer: a block of 20,000 transactions with access lists has a tenth of
+it, and each takes some hundred bytes once it is decoded."""

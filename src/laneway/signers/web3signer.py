@@ -13,6 +13,7 @@ from msgspec import json
 from yarl import URL
 
 from laneway.core.errors import SignerRefused, SignerUnreachable
+from laneway.core.nesting import bounded
 from laneway.core.urls import shown_url
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import Signature, address_of
@@ -27,7 +28,6 @@ from laneway.signers.limits import (
 from laneway.signers.place import SignerUnusable
 from laneway.signers.remote import RequestGate, proven
 from laneway.wire.http_session import HttpSession, read_body
-from laneway.wire.nesting import bounded
 
 SIGN = "api/v1/eth1/sign"
 PUBLIC_KEYS = "api/v1/eth1/publicKeys"

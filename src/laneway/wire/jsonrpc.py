@@ -20,6 +20,7 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, json
 from msgspec.structs import replace
 
 from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
+from laneway.core.nesting import bounded
 from laneway.core.urls import scrubbed
 from laneway.wire.http_session import HttpSession, read_body
 from laneway.wire.limits import (
@@ -33,7 +34,6 @@ from laneway.wire.limits import (
     RPC_CONNECTIONS_MAX,
     RPC_KEEPALIVE_S,
 )
-from laneway.wire.nesting import bounded
 from laneway.wire.retry_after import read_retry_after
 from laneway.wire.trouble import no_answer, trouble_of
 

@@ -107,15 +107,6 @@ answers nothing for so long has either ended it or does not count."""
 SOCKET_CLOSE_S = 1
 """For last words and the closing handshake; a peer that hangs must not hold a shutdown."""
 
-NESTING_MAX = 512
-"""Lists and objects within each other in JSON from elsewhere. Nodes' answers have about eight; a
-text with no more brackets than this, as most have, needs no look at its nesting, and half of the
-calls that Python lets stand upon each other are left for the callers."""
-
-ANSWER_BRACKETS_MAX = 1 << 20
-"""Lists and objects of one answer: a block of 20,000 transactions with access lists has a tenth of
-it, and each takes some hundred bytes once it is decoded."""
-
 SOCKET_BRACKETS_MAX = 10_000
 """Lists and objects of one message of a WebSocket; answers have some hundreds."""
 

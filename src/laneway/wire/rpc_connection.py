@@ -15,6 +15,7 @@ from aiohttp import ClientError, ClientWebSocketResponse, WSMsgType
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, field, json
 
 from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
+from laneway.core.nesting import bounded
 from laneway.wire.jsonrpc import (
     CallWithheld,
     RpcAnswer,
@@ -29,7 +30,6 @@ from laneway.wire.limits import (
     SOCKET_LEAVE_S,
     SOCKET_NOTICES_MAX,
 )
-from laneway.wire.nesting import bounded
 
 NULL: Final = b"null"
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import json
 
-from laneway.wire.limits import NESTING_MAX
+from laneway.core.limits import NESTING_MAX
 from laneway.wire.rpc_server.dialect import Dialect
 from laneway.wire.rpc_server.limits import RpcLimits
 from laneway.wire.rpc_server.methods import Method, RpcRefused

@@ -13,6 +13,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, w
 from msgspec import DecodeError, json, to_builtins
 
 from laneway.core.errors import BadRequest
+from laneway.core.nesting import bounded
 from laneway.devnets.chaos.lag import older_answer, older_call
 from laneway.devnets.chaos.limits import BODY_BYTES_MAX, HANG_MS_MAX, UPSTREAM_MS
 from laneway.devnets.chaos.rules import (
@@ -25,7 +26,6 @@ from laneway.devnets.chaos.rules import (
 )
 from laneway.devnets.chaos.sockets import Sockets
 from laneway.devnets.node.socket import LOOPBACK, NodeSite
-from laneway.wire.nesting import bounded
 
 RULES = "/_chaos/rules"
 

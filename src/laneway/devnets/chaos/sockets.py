@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMsgType, web
 from msgspec import DecodeError, json
 
+from laneway.core.nesting import bounded
 from laneway.devnets.chaos.limits import BODY_BYTES_MAX
 from laneway.devnets.chaos.rules import INVENTED_FAULTS, ProxyFault, Rule
-from laneway.wire.nesting import bounded
 
 if TYPE_CHECKING:
     from laneway.devnets.chaos.proxy import ChaosProxy

@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import DecodeError, json
 
 from laneway.core.errors import BadRequest
+from laneway.core.nesting import bounded
 from laneway.evm.abi.items import CONSTRUCTOR, ERROR, EVENT, FUNCTION, KINDS, AbiItem
 from laneway.evm.abi.limits import (
     CANDIDATES_MAX,
@@ -53,8 +54,8 @@ def from_text(text: str) -> object:
 
 def read_json(text: str, at: str) -> object:
     try:
-        return json.decode(text)
-    except (DecodeError, UnicodeEncodeError, RecursionError) as error:
+        return json.decode(bounded(text.encode()))
+    except (DecodeError, UnicodeEncodeError) as error:
         raise BadRequest(at, f"it is not JSON: {error}") from None
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, json
 
-from laneway.wire.nesting import bounded
+from laneway.core.nesting import bounded
 from laneway.wire.rpc_codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from laneway.wire.rpc_server.limits import RpcLimits
 from laneway.wire.rpc_server.methods import Json, Method, RpcRefused

@@ -16,6 +16,7 @@ from uuid import uuid4
 from aiohttp import web
 from msgspec import DecodeError, Struct, field, json
 
+from laneway.core.nesting import bounded
 from laneway.devnets.contract.limits import (
     BODY_BYTES_MAX,
     HISTORY_COUNT_MAX,
@@ -26,7 +27,6 @@ from laneway.devnets.contract.node.host import Rounds
 from laneway.devnets.node.serving import Greeting, serve
 from laneway.devnets.node.socket import NodeSite
 from laneway.ports import ContractCall
-from laneway.wire.nesting import bounded
 
 LITE_MODE: Final = 4
 """The kind of identity that signs with a password, as the node numbers it."""

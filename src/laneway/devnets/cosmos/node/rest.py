@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import DecodeError, ValidationError, json
 
+from laneway.core.nesting import bounded
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.messages import Any as Packed
 from laneway.cosmos.messages import BaseAccount, Coin, MsgPayForBlobs, MsgSend, PubKey
@@ -16,7 +17,6 @@ from laneway.devnets.cosmos.model.verdicts import AppVerdict
 from laneway.devnets.cosmos.node.comet import in_base64, named, timestamp
 from laneway.devnets.cosmos.node.proto_json import octets, raw_tx
 from laneway.devnets.cosmos.node.queries import balance_of, base_account
-from laneway.wire.nesting import bounded
 from laneway.wire.rpc_server.methods import Json
 
 Answer = tuple[int, Json]

@@ -6,11 +6,11 @@ from urllib.parse import parse_qsl
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType, json
 
+from laneway.core.nesting import bounded
 from laneway.devnets.cosmos.limits import BATCH_COUNT_MAX, BODY_BYTES_MAX
 from laneway.devnets.cosmos.model.chain import CosmosModel
 from laneway.devnets.cosmos.node.comet import METHODS
 from laneway.devnets.cosmos.node.parameters import CometParameters, CometRefused, by_name
-from laneway.wire.nesting import bounded
 from laneway.wire.rpc_codes import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from laneway.wire.rpc_server.connection import ServedConnection
 from laneway.wire.rpc_server.dialect import Dialect, RpcRequest

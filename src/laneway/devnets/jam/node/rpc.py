@@ -5,6 +5,7 @@ There are no batches: a list is refused whole. Whatever arrives, there is an ans
 
 from typing import Final
 
+from laneway.core.nesting import TooManyBrackets
 from laneway.devnets.jam.limits import (
     MESSAGE_BYTES_MAX,
     NAME_CHARS_MAX,
@@ -26,7 +27,6 @@ from laneway.devnets.jam.node.subscriptions import SUBSCRIBING
 from laneway.jam.errors import InvalidJam
 from laneway.wire.jip2 import BLOCK_UNAVAILABLE, OTHER, REPORT_UNAVAILABLE, SEGMENT_UNAVAILABLE
 from laneway.wire.jip2 import blob as text
-from laneway.wire.nesting import TooManyBrackets
 from laneway.wire.rpc_codes import METHOD_NOT_FOUND
 from laneway.wire.rpc_server.dialect import Dialect
 from laneway.wire.rpc_server.limits import RpcLimits

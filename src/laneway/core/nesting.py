@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import DecodeError
 
-from laneway.wire.limits import ANSWER_BRACKETS_MAX, NESTING_MAX
+from laneway.core.limits import ANSWER_BRACKETS_MAX, NESTING_MAX
 
 OTHERS: Final = bytes(set(range(256)) - set(b'[]{}"'))
 OPENING: Final = b"[{"

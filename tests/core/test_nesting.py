@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import DecodeError, json
 
-from laneway.wire import nesting
-from laneway.wire.limits import NESTING_MAX
-from laneway.wire.nesting import TooManyBrackets, bounded
+from laneway.core import nesting
+from laneway.core.limits import NESTING_MAX
+from laneway.core.nesting import TooManyBrackets, bounded
 
 
 def deep(depth: int) -> bytes:
