@@ -92,14 +92,17 @@ def evm_cases(name: str, script: str, total: int, piece: int) -> Part:
     return Part(name, total, piece, [f"tests/differential/{script}.py", *words.split()])
 
 
-def hostile_code(engine: str) -> tuple[Part, Part]:
-    """Bytes by chance as code, and the bombs with the gas of a block."""
-    script, words = "tests/differential/hostile.py", f"--engine {engine}".split()
-    searched = [script, *words, "--count", "{count}", "--first", "{first}"]
-    return (
-        Part(f"hostile code {engine}", 200_000, 50_000, searched),
-        Part(f"EVM bombs {engine}", 1, 1, [script, *words, "--bombs"], tells=True),
-    )
+def hostile_code(engine: str) -> Part:
+    """Bytes by chance as code."""
+    words = f"--engine {engine} --count {{count}} --first {{first}}".split()
+    command = ["tests/differential/hostile.py", *words]
+    return Part(f"hostile code {engine}", 200_000, 50_000, command)
+
+
+def bombs(engine: str) -> Part:
+    """Code that is made to be slow, with the gas of a block."""
+    command = ["tests/differential/hostile.py", "--engine", engine, "--bombs"]
+    return Part(f"EVM bombs {engine}", 1, 1, command, tells=True)
 
 
 FAULTS = ("null", "garbage", "silent", "lying", "blind")
@@ -166,8 +169,8 @@ PARTS = [
     ),
     evm_cases("EVM against EELS", "run", 3_000, 500),
     evm_cases("EVM compiled against interpreted", "engines", 40_000, 5_000),
-    *hostile_code("interpreted"),
-    *hostile_code("compiled"),
+    *(hostile_code(engine) for engine in ("interpreted", "compiled")),
+    *(bombs(engine) for engine in ("interpreted", "usual")),
     *(watches(network) for network in ("devnet", "typeberry")),
     *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
     # One slice: an hour that was cut off begins anew, for only a whole one shows what grows slowly.

@@ -10,7 +10,7 @@ from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
-from laneway.evm.limits import NEVER_COMPILED
+from laneway.evm.limits import COMPILED_AFTER_GAS, EAGERLY, NEVER_COMPILED
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.rules import BPO1_BLOBS, BPO2_BLOBS, ForkRules, rules_of
 from laneway.evm.state.changes import ReadSet
@@ -21,8 +21,9 @@ from laneway.evm.transaction import LegacyTransaction
 from laneway.evm.trie.accounts import AccountTrie
 from laneway.evm.validity import validate
 
-COMPILED_AFTER = {"interpreted": NEVER_COMPILED, "compiled": 0}
-ENGINES = tuple(COMPILED_AFTER)
+COMPILED_AFTER = {"interpreted": NEVER_COMPILED, "compiled": EAGERLY, "usual": COMPILED_AFTER_GAS}
+ENGINES = ("interpreted", "compiled")
+"""Everything in one of both ways. In use code is interpreted until it has the credit."""
 RULES = {
     "Cancun": rules_of(Fork.CANCUN),
     "Prague": rules_of(Fork.PRAGUE),

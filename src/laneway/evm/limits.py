@@ -67,11 +67,23 @@ MODEXP_GAS_MAX = 1 << 30
 BLOOM_ENTRIES_KEPT = 4_096
 """Addresses and topics whose bits in a filter are kept: half a megabyte."""
 
-COMPILED_AFTER_USES = 4
-"""Code is compiled when it is called again and again: it takes as long as some ten executions."""
+COMPILED_AFTER_GAS = 50_000
+"""Code is compiled when its frames have spent as much on themselves: two transfers of a token."""
+
+EAGERLY = 0
+"""All code is compiled at its first use, whatever that costs; for tests."""
+
+TRACE_OPCODE_GAS = 200
+TEXT_BYTE_GAS = 6
+"""What compiling costs in gas that the code spent before: an opcode is followed in 6 microseconds
+and a byte of text is compiled in 0.15, and the interpreter takes some 35 nanoseconds for a unit of
+gas. So code is at most about twice as slow as interpreted, however it is written."""
+
+COMPILED_TEXT_BYTES_MAX = 8 << 20
+"""Of all codes together; a byte of text takes some ten of memory once it is compiled."""
 
 NEVER_COMPILED = 1 << 62
-"""More uses than any code has."""
+"""More gas than any code spends."""
 
 DEAD_END_OPCODES_MAX = 64
 """How far code is read to see whether it only reverts: reasons in Solidity take about forty."""

@@ -6,6 +6,7 @@ from tests.evm.scene import Scene, assemble, pushed
 from laneway.evm.compiled import program
 from laneway.evm.compiled.program import CompiledCode, run_compiled
 from laneway.evm.fork import Fork
+from laneway.evm.limits import EAGERLY, TRACE_OPCODE_GAS
 from laneway.evm.machine.code import EvmCode
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import InvalidOpcode, OutOfGas
@@ -16,6 +17,7 @@ CANCUN, OSAKA = opcode_table(Fork.CANCUN), opcode_table(Fork.OSAKA)
 
 
 def ran(frame: CallFrame) -> CallFrame:
+    frame.code.credit_gas += 10**6
     run_compiled(frame)
     return frame
 
@@ -56,8 +58,24 @@ def test_code_has_as_much_text_as_it_may_have(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_trace_that_cannot_be_paid_is_the_interpreters() -> None:
     with pytest.raises(InvalidOpcode):
-        run_compiled(Scene().frame(b"".join([pushed(b"\1")] * 10) + b"\xfe", gas=31))
+        ran(Scene().frame(b"".join([pushed(b"\1")] * 10) + b"\xfe", gas=31))
     poor = Scene().frame("1 2 ADD STOP", gas=8)
     with pytest.raises(OutOfGas):
-        run_compiled(poor)
+        ran(poor)
     assert poor.stack == [1, 2]
+
+
+def test_a_trace_is_paid_for_in_gas_that_the_code_spent() -> None:
+    poor = Scene().frame(CODE)
+    run_compiled(poor)
+    assert (poor.output[-1], poor.code.compiled.functions) == (3, {}), "the interpreter did it"
+    poor.code.credit_gas = 1
+    again = Scene().frame(CODE)
+    again.code = poor.code
+    run_compiled(again)
+    assert list(poor.code.compiled.functions) == [0]
+    assert poor.code.credit_gas < -8 * TRACE_OPCODE_GAS
+    scene = Scene()
+    free = scene.frame(CODE, context=scene.context(compiled_after=EAGERLY))
+    run_compiled(free)
+    assert list(free.code.compiled.functions) == [0]

@@ -6,8 +6,10 @@ import pytest
 from msgspec import structs
 from tests.evm.scene import CONTRACT, OTHER, SENDER, Scene, assemble, pushed
 
-from laneway.evm.limits import CODE_BYTES_MAX
+from laneway.evm.keccak import keccak
+from laneway.evm.limits import CODE_BYTES_MAX, NEVER_COMPILED
 from laneway.evm.machine.calls import execute
+from laneway.evm.machine.code import EvmCode
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.targets import NO_CODE, CallTarget
 from laneway.evm.precompiles.table import Precompile
@@ -176,9 +178,39 @@ def test_a_frame_that_halted_after_it_asked_for_a_child_runs_none() -> None:
     assert scene.journal.storage(OTHER).load(1) == 0
 
 
-def test_each_frame_counts_as_a_use_of_its_code() -> None:
-    frame = Scene().run("STOP")
-    assert frame.code.uses == 1
+def test_what_a_frame_spends_on_itself_is_the_credit_of_its_code() -> None:
+    scene = Scene()
+    scene.put(OTHER, "1 2 ADD POP")
+    frame = scene.run("1 POP")
+    assert frame.code.credit_gas == 5
+    raw = assemble("1 2 ADD POP")
+    target = scene.context().codes.get(keccak(raw), raw)
+    before = target.credit_gas
+    caller = scene.run(CALL_OTHER)
+    earned = target.credit_gas - before
+    assert caller.code.credit_gas + earned == 1_000_000 - caller.gas
+    assert earned == 11
+
+
+def test_code_is_compiled_when_it_has_the_credit_and_never_where_it_must_not() -> None:
+    scene = Scene()
+    code = EvmCode(assemble("1 POP"))
+
+    def ran(compiled_after: int) -> object:
+        frame = scene.frame(context=scene.context(compiled_after=compiled_after))
+        frame.code = code
+        execute(frame)
+        assert frame.is_good()
+        return code.compiled
+
+    assert ran(6) is None
+    assert ran(6) is None, "five are too few"
+    assert ran(6) is not None
+    code.compiled, code.credit_gas = None, 10**9
+    assert ran(NEVER_COMPILED) is None
+    assert ran(10**10) is None
+    assert ran(0) is not None
+    assert ran(NEVER_COMPILED) is not None, "others run it compiled, and this one does not"
 
 
 def test_a_tracer_runs_the_frames_in_place_of_the_loop() -> None:

@@ -48,3 +48,27 @@ def test_one_code_that_is_larger_than_the_cache_is_still_given() -> None:
     assert cache.get(b"1", bytes(100)).raw == bytes(100)
     assert cache.get(b"2", bytes(100)).raw == bytes(100)
     assert len(cache) <= 1
+
+
+def test_code_that_was_compiled_longest_ago_loses_what_is_compiled() -> None:
+    cache = CodeCache(text_bytes_max=100)
+    first, second = cache.get(b"1", b"\x00"), cache.get(b"2", b"\x01")
+    first.compiled = second.compiled = "functions"
+    cache.compiled(first, 60)
+    cache.compiled(second, 30)
+    cache.compiled(first, 10)
+    assert (first.compiled, second.compiled) == ("functions", "functions")
+    cache.compiled(first, 5)
+    assert (first.compiled, second.compiled) == ("functions", None)
+    cache.compiled(first, 500)
+    assert first.compiled == "functions", "one code alone has a bound of its own"
+
+
+def test_code_that_leaves_the_cache_leaves_nothing_compiled() -> None:
+    cache = CodeCache(2 * weight(b"\x00"), 100)
+    first = cache.get(b"1", b"\x00")
+    first.compiled = "functions"
+    cache.compiled(first, 60)
+    cache.get(b"2", b"\x00")
+    cache.get(b"3", b"\x00")
+    assert first.compiled is None

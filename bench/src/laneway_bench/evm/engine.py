@@ -5,7 +5,7 @@ from typing import Any
 
 from laneway.evm import EvmExecution, StateJournal, rules_of, validate
 from laneway.evm.envelope import decode
-from laneway.evm.limits import COMPILED_AFTER_USES, NEVER_COMPILED
+from laneway.evm.limits import COMPILED_AFTER_GAS, NEVER_COMPILED
 from laneway_bench.child import BenchFailed
 from laneway_bench.contestant import answer_all, tune
 from laneway_bench.evm.workload import FORK, block_context, plain_state
@@ -22,7 +22,7 @@ def measure(question: dict[str, Any]) -> dict[str, Any]:
         StateJournal(plain_state(question["state"])),
         block_context(),
         rules,
-        compiled_after=COMPILED_AFTER_USES if question["fast"] else NEVER_COMPILED,
+        compiled_after=COMPILED_AFTER_GAS if question["fast"] else NEVER_COMPILED,
     )
     gas = []
     tune()

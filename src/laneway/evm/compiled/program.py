@@ -5,9 +5,15 @@ from typing import Any
 
 from sha3 import keccak_256
 
-from laneway.evm.compiled.trace import INTERPRET, function_text
-from laneway.evm.limits import COMPILED_BYTES_MIN, COMPILED_BYTES_PER_CODE_BYTE
-from laneway.evm.machine.code import EvmCode
+from laneway.evm.compiled.trace import INTERPRET, followed
+from laneway.evm.limits import (
+    COMPILED_BYTES_MIN,
+    COMPILED_BYTES_PER_CODE_BYTE,
+    EAGERLY,
+    TEXT_BYTE_GAS,
+    TRACE_OPCODE_GAS,
+)
+from laneway.evm.machine.code import CodeCache, EvmCode
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import InvalidJump, OutOfGas
 from laneway.evm.machine.instructions import OpcodeTable
@@ -35,12 +41,16 @@ class CompiledCode:
             "destinations": code.destinations,
         }
 
-    def function(self, pc: int) -> TraceFunction | None:
-        """None if the code has as much text as it may have."""
-        if self._bytes_left <= 0:
+    def function(self, pc: int, *, is_free: bool, cache: CodeCache) -> TraceFunction | None:
+        """None if the code has as much text as it may have, or no credit for more."""
+        code = self._code
+        if self._bytes_left <= 0 or not (is_free or code.credit_gas > 0):
             return None
-        text = function_text(self._code, self.table, pc)
+        trace = followed(code, self.table, pc)
+        text = trace.text()
         self._bytes_left -= len(text)
+        code.credit_gas -= TRACE_OPCODE_GAS * trace.count() + TEXT_BYTE_GAS * len(text)
+        cache.compiled(code, len(text))
         exec(compile(text, f"<evm code at {pc}>", "exec"), self._names)
         made: TraceFunction = self._names.pop(f"at_{pc}")
         self.functions[pc] = made
@@ -53,9 +63,10 @@ def run_compiled(frame: CallFrame) -> None:
     program = frame.code.compiled
     if program is None or program.table is not table:
         program = frame.code.compiled = CompiledCode(frame.code, table)
+    is_free, cache = frame.context.compiled_after == EAGERLY, frame.context.codes
     functions, stack, pc = program.functions, frame.stack, frame.pc
     while pc >= 0:
-        function = functions.get(pc) or program.function(pc)
+        function = functions.get(pc) or program.function(pc, is_free=is_free, cache=cache)
         if function is None:
             frame.pc = pc
             pc = INTERPRET

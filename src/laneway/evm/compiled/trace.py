@@ -50,11 +50,16 @@ FORKS = CALLS | frozenset(("STOP", "RETURN", "SELFDESTRUCT", "JUMPI"))
 
 def function_text(code: EvmCode, table: OpcodeTable, begin: int) -> str:
     """The text of the function that runs the code from this position on."""
+    return followed(code, table, begin).text()
+
+
+def followed(code: EvmCode, table: OpcodeTable, begin: int) -> "Trace":
+    """The trace from this position on, which takes as many words from the stack as it needs."""
     first = Trace(code, table, begin)
     first.follow()
     again = Trace(code, table, begin, first.taken)
     again.follow()
-    return again.text()
+    return again
 
 
 class Trace:
@@ -81,6 +86,10 @@ class Trace:
         pc: int | None = self._begin
         while pc is not None:
             pc = self._step(pc)
+
+    def count(self) -> int:
+        """How many opcodes it has."""
+        return len(self._seen)
 
     def text(self) -> str:
         return "\n".join([*self._head(), *self._lines]) + "\n"

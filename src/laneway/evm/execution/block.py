@@ -18,7 +18,7 @@ from laneway.evm.execution.fees import effective_price_wei
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
 from laneway.evm.gas import floor_gas, intrinsic_gas
-from laneway.evm.limits import BLOB_GAS, COMPILED_AFTER_USES
+from laneway.evm.limits import BLOB_GAS, COMPILED_AFTER_GAS
 from laneway.evm.machine.calls import execute
 from laneway.evm.machine.code import CodeCache, EvmCode
 from laneway.evm.machine.context import BlockContext, FrameTracer, TransactionContext
@@ -54,9 +54,9 @@ class EvmExecution:
         rules: ForkRules,
         *,
         codes: CodeCache = CODES,
-        compiled_after: int = COMPILED_AFTER_USES,
+        compiled_after: int = COMPILED_AFTER_GAS,
     ) -> None:
-        """Code with more uses than `compiled_after` becomes Python functions; NEVER_COMPILED
+        """Code that spent as much gas as `compiled_after` becomes Python functions; NEVER_COMPILED
         leaves all of it to the interpreter. `tracer` may be set before each transaction."""
         self.journal = journal
         self.block = block

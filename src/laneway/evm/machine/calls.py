@@ -2,7 +2,7 @@
 caller is given. No call of the EVM is a call of Python, so depth costs memory alone."""
 
 from laneway.evm.compiled.program import run_compiled
-from laneway.evm.limits import CODE_BYTES_MAX
+from laneway.evm.limits import CODE_BYTES_MAX, NEVER_COMPILED
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import (
     CodeStartsWithEf,
@@ -32,10 +32,8 @@ def execute(frame: CallFrame) -> None:
         try:
             if frame.precompile is not None:
                 run_precompile(frame)
-            elif frame.code.uses > frame.context.compiled_after:
-                run_compiled(frame)
             else:
-                run(frame)
+                run_code(frame)
         except Halt as halt:
             # Its traceback would keep every frame above in memory.
             frame.halt = halt.with_traceback(None)
@@ -51,12 +49,22 @@ def execute(frame: CallFrame) -> None:
         take(frames[-1], frame)
 
 
+def run_code(frame: CallFrame) -> None:
+    """Compiled if the code has the credit for it. Gas that is handed to a child is the child's."""
+    code, gas, after = frame.code, frame.gas, frame.context.compiled_after
+    if code.credit_gas >= after or (code.compiled is not None and after != NEVER_COMPILED):
+        run_compiled(frame)
+    else:
+        run(frame)
+    child = frame.child
+    code.credit_gas += gas - frame.gas - (child.gas if child is not None else 0)
+
+
 def begin(frame: CallFrame) -> None:
     journal = frame.context.journal
     frame.undo_mark = len(journal.undo)
     frame.logs_mark = len(journal.logs)
     frame.refund_mark = journal.refund
-    frame.code.uses += 1
     if frame.is_creation:
         journal.mark_created(frame.address)
         old = journal.account(frame.address)

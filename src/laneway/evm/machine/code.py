@@ -3,7 +3,11 @@
 import re
 from typing import Any
 
-from laneway.evm.limits import CODE_CACHE_BYTES_MAX, CODE_CACHE_OVERHEAD_BYTES
+from laneway.evm.limits import (
+    CODE_CACHE_BYTES_MAX,
+    CODE_CACHE_OVERHEAD_BYTES,
+    COMPILED_TEXT_BYTES_MAX,
+)
 
 JUMPDEST = 0x5B
 PUSH0 = 0x5F
@@ -32,15 +36,16 @@ class _Pushes(dict[int, int]):
 
 
 class EvmCode:
-    """Code and what is known of it. `uses` counts its frames, which decides what is compiled."""
+    """Code and what is known of it. `credit_gas` is the gas that its frames spent on themselves,
+    less what was compiled for it: hot code has some, and hostile code pays for what it costs."""
 
-    __slots__ = ("_destinations", "compiled", "padded", "pushes", "raw", "uses")
+    __slots__ = ("_destinations", "compiled", "credit_gas", "padded", "pushes", "raw")
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.padded = raw + PADDING
         self.pushes = _Pushes(self.padded)
-        self.uses = 0
+        self.credit_gas = 0
         self.compiled: Any = None
         self._destinations: dict[int, None] | None = None
 
@@ -59,14 +64,23 @@ def jump_destinations(raw: bytes) -> dict[int, None]:
 
 
 class CodeCache:
-    """Code by its hash, bounded in bytes; the half that came first makes place for what comes."""
+    """Code by its hash, bounded in bytes; the half that came first makes place for what comes. What
+    is compiled has a bound of its own, and the code that was compiled longest ago loses it."""
 
-    __slots__ = ("_bytes", "_bytes_max", "_codes")
+    __slots__ = ("_bytes", "_bytes_max", "_codes", "_text_bytes", "_text_bytes_max", "_texts")
 
-    def __init__(self, bytes_max: int = CODE_CACHE_BYTES_MAX) -> None:
+    def __init__(
+        self,
+        bytes_max: int = CODE_CACHE_BYTES_MAX,
+        text_bytes_max: int = COMPILED_TEXT_BYTES_MAX,
+    ) -> None:
         self._bytes_max = bytes_max
         self._bytes = 0
         self._codes: dict[bytes, EvmCode] = {}
+        self._text_bytes_max = text_bytes_max
+        self._text_bytes = 0
+        self._texts: dict[EvmCode, int] = {}
+        """How much text each code is compiled to; the one that grew last comes last."""
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -80,9 +94,22 @@ class CodeCache:
                 self._make_place()
         return found
 
+    def compiled(self, code: EvmCode, text_bytes: int) -> None:
+        """Code was compiled to so much more text."""
+        self._texts[code] = self._texts.pop(code, 0) + text_bytes
+        self._text_bytes += text_bytes
+        while self._text_bytes > self._text_bytes_max and len(self._texts) > 1:
+            self._forget_compiled(next(iter(self._texts)))
+
     def _make_place(self) -> None:
         for code_hash in list(self._codes)[: len(self._codes) // 2]:
-            self._bytes -= weight(self._codes.pop(code_hash).raw)
+            code = self._codes.pop(code_hash)
+            self._bytes -= weight(code.raw)
+            self._forget_compiled(code)
+
+    def _forget_compiled(self, code: EvmCode) -> None:
+        self._text_bytes -= self._texts.pop(code, 0)
+        code.compiled = None
 
 
 def weight(raw: bytes) -> int:

@@ -44,7 +44,7 @@ class TransactionContext(Struct, frozen=True, kw_only=True):
     opcodes: OpcodeTable
     codes: CodeCache
     compiled_after: int
-    """Code with more uses than this runs as compiled functions."""
+    """Code that has as much credit runs as compiled functions; with 0 all is, at once."""
     has_delegations: bool
     """Whether an account can run another one's code (EIP-7702)."""
     tracer: FrameTracer | None = None
