@@ -1,5 +1,8 @@
 """Servers that several suites share, what examples are drawn, and the order of tests."""
 
+import logging
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 from tests.servers import postgres_server
@@ -13,6 +16,22 @@ settings.load_profile("laneway")
 
 LONG = ("bench", "docs", "fleet", "kill", "load")
 """Folders whose tests take half a minute each, and mostly wait for processes of their own."""
+
+
+LOGGERS = ("laneway", "aiohttp", "asyncio", "psycopg")
+"""Those that a command sets up (laneway/wiring/logs.py)."""
+
+
+@pytest.fixture(autouse=True)
+def kept_loggers() -> Iterator[None]:
+    """A command that a test runs in its own process sets up log lines for a stream that is closed
+    after the test; a later test would read of that on its own."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [(one, one.handlers, one.propagate, one.level) for one in loggers]
+    yield
+    for one, handlers, propagate, level in before:
+        one.handlers, one.propagate = handlers, propagate
+        one.setLevel(level)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,5 +1,6 @@
 """`laneway evm`."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,12 @@ def test_code_is_printed_as_the_functions_that_it_becomes(
     (tmp_path / "raw").write_bytes(bytes.fromhex("60fe600201" + RETURNED))
     assert printed(capsys, str(tmp_path / "hex")) == text
     assert "\\x01\\x00'" in printed(capsys, str(tmp_path / "raw"))
+
+
+def test_each_function_is_an_object_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "5b" + ADD[2:], "--json").splitlines()
+    (only,) = [json.loads(line) for line in lines]
+    assert (only["begin"], only["text"].startswith("def at_0(")) == (0, True)
 
 
 def test_a_fork_has_its_own_opcodes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,10 @@ ROLLUP_TOML = '[[rollup]]\nname="pay"\nservice=1\nnodes=["devnet"]\n'
 def test_the_table_of_extras_is_that_of_the_package() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = {
-        extra: {one.partition(">")[0].partition("[")[0].lower() for one in requirements}
+        extra: {
+            one.partition(">")[0].partition("[")[0].lower().replace("_", "-")
+            for one in requirements
+        }
         for extra, requirements in listed["optional-dependencies"].items()
         if extra != "dev"
     }

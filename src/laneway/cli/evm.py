@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from laneway.console.printing import say
+from laneway.console.printing import say, say_json
 from laneway.core.errors import BadRequest
 
 FORKS = ("cancun", "prague", "osaka")
@@ -18,13 +18,18 @@ def evm() -> None:
 @evm.command("compile")
 @click.argument("code")
 @click.option("--fork", type=click.Choice(FORKS), default=FORKS[-1], show_default=True)
-def compile_code(code: str, fork: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a function.")
+def compile_code(code: str, fork: str, as_json: bool) -> None:
     """Print the Python functions that hot CODE becomes: hex, or a file that holds hex or bytes."""
     from laneway.evm.compiled.listing import listing
     from laneway.evm.fork import Fork
 
-    for line in listing(code_of(code), Fork[fork.upper()]).splitlines():
-        say(line)
+    for begin, text in listing(code_of(code), Fork[fork.upper()]).items():
+        if as_json:
+            say_json({"begin": begin, "text": text})
+            continue
+        for line in text.splitlines():
+            say(line)
 
 
 def code_of(argument: str) -> bytes:

@@ -7,16 +7,17 @@ from laneway.evm.machine.code import EvmCode
 from laneway.evm.opcodes.table import opcode_table
 
 
-def listing(raw: bytes, fork: Fork) -> str:
-    """The functions of the first byte and of every jump destination, in their order, as far as the
-    bound of the code's text allows; the last line says where it was reached."""
+def listing(raw: bytes, fork: Fork) -> dict[int, str]:
+    """The functions of the first byte and of every jump destination, by their positions and in
+    their order, as far as the bound of the code's text allows; the last text says where it was
+    reached."""
     code, table = EvmCode(raw), opcode_table(fork)
     left = COMPILED_BYTES_MIN + COMPILED_BYTES_PER_CODE_BYTE * len(raw)
-    parts = []
+    found: dict[int, str] = {}
     for begin in dict.fromkeys((0, *code.destinations)):
         if left <= 0:
-            parts.append(f"# From {begin} on the interpreter runs it: the text has its bound.\n")
+            found[begin] = f"# From {begin} on the interpreter runs it: the text has its bound.\n"
             break
-        parts.append(function_text(code, table, begin))
-        left -= len(parts[-1])
-    return "\n\n".join(parts)
+        found[begin] = function_text(code, table, begin)
+        left -= len(found[begin])
+    return found
