@@ -247,6 +247,17 @@ def test_a_chain_that_does_not_execute_has_one_code_and_no_storage() -> None:
     assert "no storage" in no.message
 
 
+def test_a_node_on_a_dead_fork_calls_with_the_hashes_of_its_own_blocks() -> None:
+    """It stands higher than the chain that the others went on with."""
+    node = Node()
+    node.say("anvil_setCode", BARE, "0x6004405f5260205ff3")  # BLOCKHASH of 4.
+    node.devnet.mine(5)
+    known = node.say("eth_getBlockByNumber", "0x4", False)["hash"]
+    node.devnet.chain.freeze(0)
+    node.devnet.chain.reorg(4, 1_000, blocks=[[]])
+    assert node.say("eth_call", {"to": BARE}, "latest") == known
+
+
 def test_a_number_that_no_account_has_is_refused() -> None:
     assert "too large" in Node().refusal("anvil_setNonce", BARE, hex(1 << 64)).message
 

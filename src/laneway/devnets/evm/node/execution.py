@@ -94,12 +94,14 @@ def surroundings(caller: EvmCaller, where: object) -> tuple[ExecutedState, Block
     """The state after a block, and that block as opcodes see it."""
     block, rules = state_at(caller, where), rules_of(caller.chain.fork)
     assert block.header is not None, "every block of a chain that executes has one"
-    context = context_of(
-        block.header,
-        rules,
-        chain_id=caller.chain.chain_id,
-        block_hash=caller.chain.hash_at,
-    )
+
+    def block_hash(number: int) -> bytes:
+        """As this node sees it, which may stand on a fork that the others left."""
+        found = caller.chain.block(caller.node, number)
+        assert found is not None, "it is below a block of the node"
+        return found.hash
+
+    context = context_of(block.header, rules, chain_id=caller.chain.chain_id, block_hash=block_hash)
     return caller.chain.executed(block), context, rules
 
 
