@@ -1,6 +1,7 @@
 """Every order is answered, several at once, and what may not leave any more does not."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ from laneway.core.jam import PackageKind
 from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.outcome import Outcome
 from laneway.engine.bundle import rollup_lane
-from laneway.engine.bundle.performer import LATE, execute, package
+from laneway.engine.bundle.performer import LATE, BundlePerformer, execute, package
 from laneway.engine.limits import BUILD_TIMEOUT_MS, READ_TIMEOUT_MS
 from laneway.engine.performers import Batcher
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
@@ -85,6 +86,66 @@ def test_versions_are_made_at_once_and_answered_together() -> None:
     assert [one.slot for one in event.made] == [1, 2, 3]
     assert stage.time.monotonic_ms() == 1_000
     assert event.now_ms == stage.time.now_ms()
+
+
+def test_an_order_that_is_repeated_waits_for_what_is_under_way() -> None:
+    """A lane that is loaded anew repeats its orders, and what others wait for is not done twice."""
+    stage = Stage()
+    stage.builder.takes_s = 1.0
+    order = version_order()
+
+    async def story() -> list[Any]:
+        first = asyncio.ensure_future(stage.performer.perform(stage.lane, order))
+        await asyncio.sleep(0.5)
+        again = await stage.performer.perform(stage.lane, replace(order, below=(b"a block",)))
+        later = await stage.performer.perform(stage.lane, order)
+        return [await first, again, later]
+
+    first, again, later = stage.run(story())
+    assert first.made == again.made
+    assert len(stage.builder.contexts) == 2
+    assert stage.time.monotonic_ms() == 2_000, "with its answer it is over, and begins anew"
+    assert type(later.made[0]) is VersionBuilt
+
+
+@pytest.mark.parametrize(
+    "changed", [{"order": 13}, {"payload": b"another"}, {"anchor_offset": 5}, {"block": b"fork"}]
+)
+def test_an_order_that_differs_is_another_one(changed: dict[str, Any]) -> None:
+    stage = Stage()
+    event = stage.perform(version_order(1), replace(version_order(1), **changed))
+    assert len(event.made) == len(stage.builder.contexts) == 2
+
+
+def test_the_lanes_of_two_rollups_have_orders_of_their_own() -> None:
+    stage = Stage()
+    other = rollup_lane(8)
+    performer = BundlePerformer({stage.lane: stage.rollup, other: stage.rollup}, stage.time)
+
+    async def story() -> None:
+        lanes = (stage.lane, other)
+        await asyncio.gather(*(performer.perform(lane, version_order()) for lane in lanes))
+
+    stage.run(story())
+    assert len(stage.builder.contexts) == 2
+
+
+def test_who_waits_for_an_order_that_was_left_carries_it_out() -> None:
+    stage = Stage()
+    stage.builder.takes_s = 1.0
+    order = version_order()
+
+    async def story() -> Any:
+        first = asyncio.ensure_future(stage.performer.perform(stage.lane, order))
+        await asyncio.sleep(0.5)
+        again = asyncio.ensure_future(stage.performer.perform(stage.lane, order))
+        await asyncio.sleep(0)
+        first.cancel()
+        return await again
+
+    event = stage.run(story())
+    assert type(event.made[0]) is VersionBuilt
+    assert len(stage.builder.contexts) == 2
 
 
 def test_each_version_and_block_that_fails_is_answered() -> None:
@@ -343,18 +404,18 @@ def test_without_callbacks_there_is_nobody_to_wait_for() -> None:
 @pytest.mark.parametrize("kind", ["blocks", "versions", "submissions", "looks"])
 def test_all_rollups_share_a_bound_on_what_is_under_way(kind: str) -> None:
     stage = Stage(builds_at_once=2, submissions_at_once=3, looks_at_once=1)
-    orders: dict[str, tuple[Any, Busy, int]] = {
-        "blocks": (block_order(), stage.builder, 2),
-        "versions": (version_order(), stage.builder, 2),
-        "submissions": (submission(), stage.chain, 3),
-        "looks": (looking(), stage.chain, 1),
+    orders: dict[str, tuple[Callable[[int], Any], Busy, int]] = {
+        "blocks": (block_order, stage.builder, 2),
+        "versions": (version_order, stage.builder, 2),
+        "submissions": (submission, stage.chain, 3),
+        "looks": (lambda _: looking(), stage.chain, 1),
     }
-    one, busy, most = orders[kind]
+    order, busy, most = orders[kind]
     busy.takes_s = 1.0
 
     async def story() -> None:
         perform = stage.performer.perform
-        await asyncio.gather(*(perform(stage.lane, one) for _ in range(7)))
+        await asyncio.gather(*(perform(stage.lane, order(slot)) for slot in range(7)))
 
     stage.run(story())
     assert busy.under_way_max == most

@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
+from msgspec.structs import replace
+
 from laneway.core.errors import BuildFailed, ChainError
 from laneway.core.ids import LaneId
 from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, SubmissionAnswers
@@ -42,6 +44,7 @@ from laneway.lanes.bundle.values import (
     PackagesSubmitted,
     SubmitPackage,
     Submitted,
+    VersionAnswer,
     VersionBuilt,
     VersionNotBuilt,
     VersionsMade,
@@ -75,6 +78,8 @@ class BundlePerformer(BatchPerformer):
         self._looks = asyncio.Semaphore(looks_at_once)
         self._look_blocks: dict[LaneId, int] = {}
         """How many blocks one look asks for, of lanes whose last look timed out with more."""
+        self._packing: dict[LaneId, dict[BuildVersion, asyncio.Future[VersionAnswer | None]]] = {}
+        """Orders that a package is being made for, and its answer; None if it comes to none."""
 
     # In the lane's own turn.
 
@@ -96,7 +101,7 @@ class BundlePerformer(BatchPerformer):
             case BuildBlock():
                 return await all_of(self._execute(rollup, one) for one in effects)
             case BuildVersion():
-                made = await all_of(self._package(rollup, one) for one in effects)
+                made = await all_of(self._package(lane, rollup, one) for one in effects)
                 return [VersionsMade(self._clock.now_ms(), tuple(made))]
             case SubmitPackage():
                 results = await all_of(self._submit(rollup, one, permit) for one in effects)
@@ -136,9 +141,24 @@ class BundlePerformer(BatchPerformer):
         async with self._builds:
             return await execute(rollup, order, self._clock, self._build_ms)
 
-    async def _package(self, rollup: Rollup, order: BuildVersion) -> VersionBuilt | VersionNotBuilt:
-        async with self._builds:
-            return await package(rollup, order, self._build_ms)
+    async def _package(self, lane: LaneId, rollup: Rollup, order: BuildVersion) -> VersionAnswer:
+        """A lane that is loaded anew repeats its orders: it has the answer to what is under way,
+        and the builder does nothing twice that others wait for."""
+        packing = self._packing.setdefault(lane, {})
+        asked = replace(order, below=())  # Fewer, when some of those below are final by now.
+        while (under_way := packing.get(asked)) is not None:
+            made = await asyncio.shield(under_way)
+            if made is not None:
+                return made
+        answer = packing[asked] = asyncio.get_running_loop().create_future()
+        made = None
+        try:
+            async with self._builds:
+                made = await package(rollup, order, self._build_ms)
+            return made
+        finally:
+            del packing[asked]
+            answer.set_result(made)
 
     async def _submit(self, rollup: Rollup, order: SubmitPackage, permit: Permit) -> Submitted:
         def why_not(clock: SlotClock | None) -> str:
@@ -263,7 +283,7 @@ def not_built(
 
 async def package(
     rollup: Rollup, order: BuildVersion, timeout_ms: int = BUILD_TIMEOUT_MS
-) -> VersionBuilt | VersionNotBuilt:
+) -> VersionAnswer:
     """In the context of now, which is part of the answer: from it the lane knows how long the
     package can live."""
     try:

@@ -94,11 +94,14 @@ class VersionNotBuilt(Struct, frozen=True):
     """No version can be made of this payload."""
 
 
+VersionAnswer: TypeAlias = VersionBuilt | VersionNotBuilt
+
+
 class VersionsMade(Struct, frozen=True):
     """Answers to BuildVersion, one or more."""
 
     now_ms: int
-    made: tuple[VersionBuilt | VersionNotBuilt, ...]
+    made: tuple[VersionAnswer, ...]
 
 
 class Submitted(Struct, frozen=True):
