@@ -474,6 +474,24 @@ def test_a_transaction_that_no_package_can_be_made_with_is_refused_and_all_other
     assert max([one.slot.count for one in stage.of(r.SlotClaimed)][-2:]) > 1, "blocks are full"
 
 
+def test_one_that_the_builder_puts_off_alone_hides_nobody_from_whom_no_package_can_be_made() -> (
+    None
+):
+    """It is in a block only beside the other, whose package fails each time."""
+    stage = Stage(block_txs_max=8)
+    late, at_fault = stage.accept(2)
+    built = stage.built
+
+    def built_with_company(order: v.BuildBlock) -> v.BlockBuilt:
+        is_alone = order.intents == (late,) and at_fault not in stage.results
+        return built(order, **({"t0": "deferred"} if is_alone else {}))
+
+    stage.built = built_with_company  # type: ignore[method-assign, assignment]
+    assert unpackable(stage, at_fault) == [2, 1]
+    assert stage.results[at_fault].status == "refused"
+    assert stage.results[late].status == "confirmed"
+
+
 def test_a_builder_that_makes_no_package_at_all_halts_the_lane() -> None:
     stage = Stage(block_txs_max=8)
     names = stage.accept(12)

@@ -428,10 +428,13 @@ def share(settings: BundleSettings) -> tuple[int, int]:
 
 def picked(lane: BundleLane, now_ms: int) -> list[IntentRow]:
     """Those of the next block, in their order. Each that is put off fits, unless its
-    settings were others then; in that case those go first whose time has come."""
+    settings were others then; in that case those go first whose time has come. Beside those among
+    which the one is looked for that no package can be made of, none is: it would be in each try
+    with it, and found never."""
     settings = lane.settings
     backs = in_order(lane)
-    late = [one for one in backs if one.deferral is not None]
+    is_sought = lane.head.txs_max > 0 and has_urgent(lane)
+    late = [one for one in backs if one.deferral is not None and not is_sought]
     late.sort(key=lambda one: one.deferral is not None and one.deferral.again_ms > now_ms)
     count, size = share(settings)
     chosen = fitting(lane, late, count, size)
