@@ -21,11 +21,11 @@ from laneway.chains.evm.endpoint import EvmPlace
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.node import JamPlace
 from laneway.chains.nodes import KnownNodes
-from laneway.chains.standing import StandingKeeper
+from laneway.chains.standing import BEHIND, StandingKeeper
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind
 from laneway.core.text import printable
-from laneway.ports.nodes import NodesKnown
+from laneway.ports.nodes import UNREACHABLE, NodesKnown
 from laneway.wire.jsonrpc import RpcAnswerLost
 
 GREETING = {"eth_chainId", "web3_clientVersion"}
@@ -245,6 +245,31 @@ def test_a_change_is_logged_and_the_same_trouble_in_other_words_seldom(
         "node_unreachable: node http://127.0.0.1:1/(redacted) cannot be reached: refused",
         "node_unreachable: node http://127.0.0.1:1/(redacted) cannot be reached: reset",
         "Node answers again: node http://127.0.0.1:1/(redacted)",
+    ]
+
+
+def test_a_node_that_is_behind_answers_and_stays_in_trouble_until_it_is_level(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    standing = StandingKeeper("http://127.0.0.1:1")
+    with caplog.at_level(logging.INFO, "laneway.nodes"):
+        standing.behind("")
+        assert standing.now.trouble == ""
+        standing.behind("stands at slot 5")
+        standing.answered()
+        assert (standing.now.trouble, standing.now.problem) == (BEHIND, "stands at slot 5")
+        since_ms = standing.now.since_ms
+        standing.behind("stands at slot 5")
+        assert standing.now.since_ms == since_ms > 0
+        standing.behind("")
+        assert standing.now.trouble == ""
+        standing.failed(ChainUnreachable("n", "refused"))
+        standing.behind("")
+        assert standing.now.trouble == UNREACHABLE, "it says nothing of whether it answers"
+    assert [record.getMessage() for record in caplog.records] == [
+        "node_behind: node http://127.0.0.1:1 stands at slot 5",
+        "Node is level again: node http://127.0.0.1:1",
+        "node_unreachable: node http://127.0.0.1:1 cannot be reached: refused",
     ]
 
 

@@ -13,6 +13,10 @@ from laneway.wire.jsonrpc import NodeBusy, RpcAnswerLost
 
 log = logging.getLogger("laneway.nodes")
 
+BEHIND = "node_behind"
+"""The trouble of a node that answers, and shows a chain which others have left far behind. Nothing
+waits for it alone."""
+
 
 class NodeOfOtherChain(ChainUnreachable):
     """A node answers for another chain; nothing was sent to it."""
@@ -46,13 +50,26 @@ class StandingKeeper:
 
     def answered(self) -> None:
         self.heard_s = monotonic()
-        if self.now.trouble and not self._is_unfit:
+        if self.now.trouble not in ("", BEHIND) and not self._is_unfit:
             log.info("Node answers again: node %s", self.now.node)
-            self.now = NodeStanding(self.now.node)
-            self._logged.clear()
+            self._well()
+
+    def behind(self, problem: str) -> None:
+        """It answers, and what it shows is old; empty: it is level with the others."""
+        if problem:
+            self._troubled(BEHIND, problem)
+        elif self.now.trouble == BEHIND:
+            log.info("Node is level again: node %s", self.now.node)
+            self._well()
 
     def failed(self, error: Exception) -> None:
-        trouble, problem = read_trouble(error)
+        self._troubled(*read_trouble(error))
+
+    def _well(self) -> None:
+        self.now = NodeStanding(self.now.node)
+        self._logged.clear()
+
+    def _troubled(self, trouble: str, problem: str) -> None:
         before, now_s = self.now, monotonic()
         since_ms = before.since_ms if before.trouble == trouble else int(time() * 1000)
         self.now = NodeStanding(before.node, trouble, problem, since_ms)

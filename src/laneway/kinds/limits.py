@@ -99,6 +99,11 @@ CATCH_UP_S_MAX = 3.0
 """How long a question waits while a rollup's builder reads final blocks that it has not; then it is
 answered that they are missing."""
 
+CHAIN_STILL_SLOTS_MAX = 10
+CHAIN_STILL_S_MIN = 10.0
+"""How long a rollup's chain may show no newer block before that is called a problem: ten slots in a
+row that all validators skip, or a node that was restarted and reads in."""
+
 BUILDER_LAG_SLOTS_MAX = 4
 BUILDER_LAG_S_MIN = 3.0
 """How long a rollup's builder may lack what is final on its chain before that is called a problem:

@@ -24,9 +24,10 @@ from tests.jip2_stub import Silence
 
 from laneway.chains.jam.agreement import Confirmation, NodeContradicted, final_of, is_same
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.limits import FINAL_NEAR_SLOTS
+from laneway.chains.jam.limits import FINAL_NEAR_SLOTS, NODE_BEHIND_SLOTS
 from laneway.chains.jam.node import JamNode
 from laneway.chains.nodes import NodeLags
+from laneway.chains.standing import BEHIND
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import Accumulated, JamBlockRef, JamHead, LineAsked
 from laneway.jam.codec import U64
@@ -163,6 +164,44 @@ def test_of_two_nodes_one_that_stands_still_takes_nothing_from_the_other() -> No
         long = " ".join(f"a{slot}" for slot in range(60))
         async with served([Node(long), Node("a0 a1")], slot_ms=6_000) as (chain, _):
             assert (await chain.head()).best == ref("a59")
+
+    run(story)
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_a_node_that_stands_still_is_named_until_it_is_level(others: int) -> None:
+    """Its answers are sound and old, so nothing else would say that it is of no use."""
+
+    async def story() -> None:
+        last = NODE_BEHIND_SLOTS + 2
+        long, short = (" ".join(f"a{slot}" for slot in range(end)) for end in (last + 1, 2))
+        nodes = [Node(short), *(Node(long) for _ in range(others))]
+        async with served(nodes, slot_ms=6_000) as (chain, _):
+            for _ in range(2):
+                with suppress(NodeLags):
+                    await chain.head()
+                await chain.probe(1_000, 0)
+            behind, *level = chain.standings()
+            assert (behind.trouble, [one.trouble for one in level]) == (BEHIND, [""] * others)
+            assert behind.problem == "stands at slot 1 while others go on; see whether it syncs"
+            assert behind.since_ms
+            nodes[0].grow(long)
+            async with asyncio.timeout(5):
+                while any(one.trouble for one in chain.standings()):
+                    await chain.head()
+                    await chain.probe(1_000, 0)
+
+    run(story)
+
+
+def test_a_node_that_is_a_little_late_is_no_trouble() -> None:
+    async def story() -> None:
+        long = " ".join(f"a{slot}" for slot in range(NODE_BEHIND_SLOTS + 2))
+        async with served([Node("a0 a1"), Node(long), Node(long)], slot_ms=6_000) as (chain, _):
+            with suppress(NodeLags):
+                await chain.head()
+            await chain.head()
+            assert [one.trouble for one in chain.standings()] == ["", "", ""]
 
     run(story)
 

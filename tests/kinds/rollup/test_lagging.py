@@ -15,7 +15,12 @@ from laneway.core.ids import LaneId
 from laneway.core.jam import SlotClock
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.model import shards
-from laneway.kinds.limits import BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX
+from laneway.kinds.limits import (
+    BUILDER_LAG_S_MIN,
+    BUILDER_LAG_SLOTS_MAX,
+    CHAIN_STILL_S_MIN,
+    CHAIN_STILL_SLOTS_MAX,
+)
 from laneway.kinds.rollup.doctor import look_at
 from laneway.kinds.rollup.lagging import BuilderWatch, skewed
 from laneway.wiring.config import load
@@ -108,6 +113,29 @@ def test_the_clock_is_compared_with_the_chains_while_that_can_be_asked() -> None
     assert [bool(skewed(one, 1_000)) for one in (None, 1_000, -1_000, 1_001, -1_001)] == [
         *(False, False, False), *(True, True),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("slot_ms", [6_000, 100])
+def test_a_chain_that_stands_still_is_a_problem_until_it_moves(slot_ms: int) -> None:
+    watched, slots = Watched(slot_ms), [7, 7, 7, 8, "away", 8, 8]
+
+    async def clock() -> SlotClock:
+        slot = slots.pop(0)
+        if slot == "away":
+            raise ChainUnreachable("the node", "it is away")
+        return SlotClock(
+            slot_ms=slot_ms, slot=cast(int, slot), heard_ms=0, begin_ms=0, skew_ms=None
+        )
+
+    watched.watch._clock = clock
+    longest_ms = max(CHAIN_STILL_SLOTS_MAX * slot_ms, 1_000 * CHAIN_STILL_S_MIN)
+    assert watched.after(0, "") == ""
+    assert watched.after(longest_ms - 1, "") == ""
+    assert watched.after(1, "").startswith("its chain shows no block after slot 7; see whether")
+    assert watched.after(1, "") == "", "it moved"
+    assert watched.after(longest_ms, "") == "", "who cannot be asked is in trouble that says so"
+    assert watched.after(longest_ms - 1, "") == ""
+    assert watched.after(longest_ms, "") != ""
 
 
 # What is said of it.

@@ -81,6 +81,8 @@ class Agreement:
         for one in compared:
             if one.common is not None and one.common.slot > one.node.head_number:
                 one.node.saw_head(one.common.slot)
+        if not self._arrivals.is_too_new(best.slot, self._slot_ms()):
+            self._identity.newest_slot = best.slot
         if any(one.common is not None for one in compared):
             # What one alone said when nobody else could be asked binds no longer.
             for far in self._nodes.all:

@@ -27,6 +27,10 @@ TURN_SLOTS, TURN_MS_MIN, TURN_MS_MAX = 10, 20_000, 60_000
 """The time of one node with one question of many steps, after which another node is asked: a walk
 of 256 blocks at 50 ms each fits into the least."""
 
+NODE_BEHIND_SLOTS = 16
+"""A node whose newest block is so much older than that of the others is named in health: a minute
+and a half, in which one that was just started, or cut off, may catch up."""
+
 COMMON_STEPS_MAX = 32
 """How far the forks of two nodes are followed back to where they meet: blocks that one has and the
 other is about to have, and a fork of some blocks. A node further away proves nothing."""

@@ -16,6 +16,7 @@ from laneway.chains.jam.limits import (
     HEDGE_MS_MAX,
     HEDGE_MS_MIN,
     HEDGE_PER_SLOT,
+    NODE_BEHIND_SLOTS,
     READ_MS_MIN,
     READ_SLOTS,
     SUBSCRIBE_MS,
@@ -55,6 +56,8 @@ class Identity:
     def __init__(self, genesis: bytes | None, slot_ms: int | None) -> None:
         self.genesis = genesis
         self.parameters: Parameters | None = None
+        self.newest_slot = 0
+        """Of the newest block that nodes agreed on last."""
         self._slot_ms = slot_ms
         self._named: dict[str, dict[str, int]] = {}
         """By node, as it named them first: what answers at its address may be of another chain
@@ -184,9 +187,12 @@ class JamNode(NodeEndpoint):
 
     def read_best(self, answer: RpcAnswer) -> JamBlockRef:
         """Its best block. A node that has none to name is named itself, and asked after the
-        others, until it has one."""
+        others, until it has one; one whose block is old is named too, for nothing else says it."""
         found = self._read_useful(answer, read_descriptor)
         self.standing.fit()
+        is_behind = self._identity.newest_slot - found.slot > NODE_BEHIND_SLOTS
+        what = f"stands at slot {found.slot} while others go on; see whether it syncs"
+        self.standing.behind(what if is_behind else "")
         return found
 
     def is_useless(self) -> bool:

@@ -1,5 +1,5 @@
-"""Whether a rollup's builder has lacked what is final for longer than reading it takes, and whether
-this machine's clock is off.
+"""Whether a rollup's builder has lacked what is final for longer than reading it takes, whether its
+chain stands still, and whether this machine's clock is off.
 
 A lane without transactions orders nothing of its builder and does not look at its chain, so nobody
 else would notice.
@@ -10,12 +10,18 @@ from collections.abc import Awaitable, Callable
 
 from laneway.core.errors import ChainError, LanewayError
 from laneway.core.jam import SlotClock
-from laneway.kinds.limits import BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX
+from laneway.kinds.limits import (
+    BUILDER_LAG_S_MIN,
+    BUILDER_LAG_SLOTS_MAX,
+    CHAIN_STILL_S_MIN,
+    CHAIN_STILL_SLOTS_MAX,
+)
 from laneway.lanes.bundle.rows import Tip
 from laneway.ports import RollupReads
 
 NO_TIP = Tip(0)
 """The builder alone is asked, and not compared with a lane."""
+STILL = "its chain shows no block after slot {slot}; see whether its nodes sync, and what they log"
 REMEDY = "; see its nodes, and the lines of `laneway.builder` in the log"
 
 
@@ -41,6 +47,9 @@ class BuilderWatch:
         self._clock = clock
         self.skew_ms: int | None = None
         """How far this machine's clock is off, when the chain was asked last; None: not known."""
+        self._slot = -1
+        self._slot_since_ms: int | float = 0
+        """The newest slot of the chain, and since when it is that."""
         self._reads = reads
         self._slot_s = slot_ms / 1_000
         self._steady_ms = steady_ms
@@ -51,13 +60,17 @@ class BuilderWatch:
 
     def problem(self) -> str:
         """What it lacks, and what to do; empty if it is level, or was until just now."""
-        if self._since_ms is None:
-            return ""
-        longest_s = max(BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX * self._slot_s)
-        if self._steady_ms() - self._since_ms < 1_000 * longest_s:
+        still_s = max(CHAIN_STILL_S_MIN, CHAIN_STILL_SLOTS_MAX * self._slot_s)
+        if self._slot >= 0 and self._is_over(self._slot_since_ms, still_s):
+            return STILL.format(slot=self._slot)
+        lag_s = max(BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX * self._slot_s)
+        if self._since_ms is None or not self._is_over(self._since_ms, lag_s):
             return ""
         what = f"its builder lacks what is final: {self._lag}"
         return what if "; " in what else what + REMEDY
+
+    def _is_over(self, since_ms: int | float, longest_s: float) -> bool:
+        return self._steady_ms() - since_ms >= 1_000 * longest_s
 
     async def look(self) -> None:
         try:
@@ -70,9 +83,13 @@ class BuilderWatch:
             self._since_ms = self._steady_ms()
         if self._clock is not None:
             try:
-                self.skew_ms = (await self._clock()).skew_ms
-            except ChainError:
-                self.skew_ms = None
+                clock = await self._clock()
+            except ChainError:  # Its nodes are in trouble, which says so itself.
+                self.skew_ms, self._slot = None, -1
+                return
+            self.skew_ms = clock.skew_ms
+            if clock.slot != self._slot:
+                self._slot, self._slot_since_ms = clock.slot, self._steady_ms()
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._watch())

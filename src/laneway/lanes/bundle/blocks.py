@@ -256,11 +256,7 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
         )
     is_empty = not any(is_inside(member) for member in members)
     # What waits for nothing but room begins a block at once; where none is made that is no good.
-    late = (
-        (ExecutionVerdict.DEFERRED, ExecutionVerdict.FULL)
-        if is_empty
-        else (ExecutionVerdict.DEFERRED,)
-    )
+    late = {ExecutionVerdict.DEFERRED, *([ExecutionVerdict.FULL] if is_empty else [])}
     begin_ms = draft.now_ms if is_empty else max(draft.now_ms, lane.head.block_ms or 0)
     capacity = Capacity(lane)
     # Those that are in the block have its order, and the others keep theirs.
@@ -428,11 +424,9 @@ def share(settings: BundleSettings) -> tuple[int, int]:
 
 def picked(lane: BundleLane, now_ms: int) -> list[IntentRow]:
     """Those of the next block, in their order. Each that is put off fits, unless its
-    settings were others then; in that case those go first whose time has come. Beside those among
-    which the one is looked for that no package can be made of, none is: it would be in each try
-    with it, and found never."""
-    settings = lane.settings
-    backs = in_order(lane)
+    settings were others then; in that case those go first whose time has come. While the one is
+    looked for that no package can be made of, none is beside it: it would never be alone."""
+    settings, backs = lane.settings, in_order(lane)
     is_sought = lane.head.txs_max > 0 and has_urgent(lane)
     late = [one for one in backs if one.deferral is not None and not is_sought]
     late.sort(key=lambda one: one.deferral is not None and one.deferral.again_ms > now_ms)
