@@ -85,10 +85,12 @@ class Durable:
         return twin
 
     def put_back(self) -> None:
-        """All that was made and is not in this copy is as if others had made it."""
-        maker = self._maker
+        """All that was made and is not in this copy is as if others had made it; so is a package
+        that was made, but not yet offered, when the copy was made."""
+        maker, serials = self._maker, self._serials
         maker.foreign |= {one: None for one in maker.blocks if one not in self._sealed}
-        maker.lost |= {one: None for one in maker.packages if one not in self._serials}
+        maker.lost |= {one: None for one in maker.packages if one not in serials}
+        maker.lost |= {one: None for one in maker.offered if not serials.get(one)}
 
     def take(self, records: Sequence[Record]) -> None:
         self._tally.count(self.lane, records)
@@ -128,7 +130,11 @@ class Durable:
         that the lane has seen."""
         name, best = version.package_hash, self.lane.head.best
         self._serials[name] = version.serial
-        if version.serial > 1 or best is None:
+        self._maker.offered[name] = None
+        if version.serial > 1:
+            return
+        self._maker.lost.pop(name, None)  # From now on the lane knows it.
+        if best is None:
             return
         for other in self._maker.versions[self._maker.packages[name].block]:
             is_known = other != name and not self._is_lost(other)

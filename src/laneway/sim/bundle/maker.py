@@ -132,6 +132,8 @@ class Maker:
         """Blocks that somebody else made."""
         self.second: dict[bytes, None] = {}
         """Those of them that the second deployment made."""
+        self.offered: dict[bytes, None] = {}
+        """Packages that were to be submitted, whatever the store knows of it now."""
         self.lost: dict[bytes, None] = {}
         """Packages that the store forgot when a copy was put back, or that a node alone said had
         failed."""
