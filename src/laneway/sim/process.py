@@ -51,6 +51,8 @@ class Process:
         self.frozen_until_ms = 0
         self.lease_until_ms = 0
         self.armed_ms: int | None = None
+        """The deadline that the timer is for, by this process's clock."""
+        self.rings_ms = 0
         self.pumping = False
 
     def start(self) -> None:
@@ -140,10 +142,17 @@ class Process:
         self.arm()
 
     def arm(self) -> None:
-        next_ms = self.reactor.next_ms()
+        next_ms, now_ms = self.reactor.next_ms(), self.clock.now_ms()
+        if (
+            self.armed_ms is not None
+            and self.armed_ms < now_ms
+            and self.rings_ms > self.world.now_ms
+        ):
+            self.armed_ms = None  # It was set by a clock that was wrong, and comes too late.
         if next_ms is not None and (self.armed_ms is None or next_ms < self.armed_ms):
             self.armed_ms = next_ms
-            wait_ms = max(0, next_ms - self.clock.now_ms())
+            wait_ms = max(0, next_ms - now_ms)
+            self.rings_ms = self.world.now_ms + wait_ms
             self.world.after(wait_ms, "timer", lambda: self.timer(next_ms), self)
 
     def timer(self, at_ms: int) -> None:
