@@ -80,6 +80,8 @@ class Workshop:
         """The final blocks in the file, by their numbers."""
         self.remedy = ""
         """What an operator has to do; empty: nothing."""
+        self.slow_until_ms = 0
+        """Until then a builder is at a job that takes long, and does nothing else."""
         self._problem = ""
 
     def check(self) -> None:
@@ -235,8 +237,9 @@ class SimBuilder:
             )
         if self._shop.is_hit(world.plan.slow):
             world.seen["builder slow"] += 1
-            share = self._shop.dice.choice((0.5, 1.2, 2.0))
-            await asyncio.sleep(share * world.plan.build_timeout_ms / 1000)
+            takes_ms = self._shop.dice.choice((0.5, 1.2, 2.0)) * world.plan.build_timeout_ms
+            self._shop.slow_until_ms = max(self._shop.slow_until_ms, world.now_ms + int(takes_ms))
+            await asyncio.sleep(takes_ms / 1000)
 
     async def _in_time(self) -> None:
         """A job that takes too long is finished, and until then nothing else is done."""

@@ -135,7 +135,8 @@ class WindowLaw:
 
     def stepped(self) -> None:
         world = self._world
-        if world.bugs is not None or (world.is_faulty and not world.plan.is_calm):
+        is_faulty = world.is_faulty or world.now_ms < world.shop.slow_until_ms
+        if world.bugs is not None or (is_faulty and not world.plan.is_calm):
             self._debts.clear()
             return
         for (lane, slot), debt in self._debts.items():
