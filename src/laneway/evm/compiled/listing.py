@@ -14,7 +14,7 @@ def listing(raw: bytes, fork: Fork) -> dict[int, str]:
     code, table = EvmCode(raw), opcode_table(fork)
     left = COMPILED_BYTES_MIN + COMPILED_BYTES_PER_CODE_BYTE * len(raw)
     found: dict[int, str] = {}
-    for begin in dict.fromkeys((0, *code.destinations)):
+    for begin in dict.fromkeys((0, *code.destinations.all())):
         if left <= 0:
             found[begin] = f"# From {begin} on the interpreter runs it: the text has its bound.\n"
             break

@@ -358,28 +358,28 @@ class Trace:
     def _arrival(self, to: Word) -> int | None:
         """Where a jump that is taken goes on; None if the trace ends with it."""
         if to.number is None:
-            self._write(f"if {to.as_number()} not in destinations:", "    raise InvalidJump")
+            self._write(f"if not destinations[{to.as_number()}]:", "    raise InvalidJump")
             self._write(*self._leave(to.as_number()))
             return None
-        if to.number not in self._code.destinations:
+        if not self._code.destinations[to.number]:
             self._write("raise InvalidJump")
             return None
         return to.number
 
     def _branch(self, pc: int, to: Word, condition: Word) -> int | None:
         """Leave on the way that is less likely, and return the other one."""
-        is_known = to.number is not None and to.number in self._code.destinations
+        is_known = to.number is not None and self._code.destinations[to.number]
         if is_known and self._reverts(pc + 1):
             self._write(f"if {condition.negated()}:")
             self._write(*(f"    {line}" for line in self._leave(str(pc + 1))))
             return to.number
         self._write(f"if {condition.as_condition()}:")
-        if to.number is not None and to.number not in self._code.destinations:
+        if to.number is not None and not self._code.destinations[to.number]:
             self._write("    raise InvalidJump")
             return pc + 1
         if to.number is None:
             self._write(
-                f"    if {to.as_number()} not in destinations:", "        raise InvalidJump"
+                f"    if not destinations[{to.as_number()}]:", "        raise InvalidJump"
             )
         self._write(*(f"    {line}" for line in self._leave(to.as_number())))
         return pc + 1
@@ -395,7 +395,7 @@ class Trace:
             if opcode.name in FORKS:
                 return False
             if op == JUMP:
-                if pushed not in self._code.destinations:
+                if not self._code.destinations[pushed]:
                     return False
                 pc, pushed = pushed, NOWHERE
             elif PUSH0 <= op < DUP1:

@@ -59,7 +59,7 @@ def run(frame: CallFrame) -> None:
         except IndexError:
             raise StackUnderflow from None
         if to != NOWHERE:
-            if to not in frame.code.destinations:
+            if not frame.code.destinations[to]:
                 raise InvalidJump
             pc = to
             continue
