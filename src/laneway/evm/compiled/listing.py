@@ -1,4 +1,5 @@
-"""All that code is compiled to, from its first byte on: to be read, and to see what it costs."""
+"""What code is compiled to before it runs: to be read, and to see what it costs. The other ways of
+its branches become functions when they are taken."""
 
 from laneway.evm.compiled.trace import function_text
 from laneway.evm.fork import Fork

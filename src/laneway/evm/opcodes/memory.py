@@ -60,26 +60,36 @@ def sload(frame: CallFrame) -> None:
 
 
 def sstore(frame: CallFrame) -> None:
+    stack = frame.stack
+    key, value = stack.pop(), stack.pop()
+    frame.gas = stored(frame, key, value, frame.gas)
+
+
+def stored(frame: CallFrame, key: int, value: int, gas: int) -> int:
+    """Write to storage; what is left of the gas."""
     if frame.is_static:
         raise WriteInStaticCall
-    if frame.gas <= CALL_STIPEND:
+    if gas <= CALL_STIPEND:
         # EIP-2200: a call that has the stipend alone writes nothing.
         raise OutOfGas
-    storage, journal = frame.own_storage(), frame.context.journal
-    key, value = frame.stack.pop(), frame.stack.pop()
-    gas = COLD_STORE_GAS if journal.warm_key(storage, key) else 0
+    storage, journal = frame.storage or frame.own_storage(), frame.context.journal
+    if key not in storage.warm:
+        journal.warm_key(storage, key)
+        gas -= COLD_STORE_GAS
     current = storage.now.get(key)
     if current is None:
         current = storage.load(key)
     original = storage.original.get(key, current)
     if value == current or original != current:
-        gas += WARM_READ_GAS
+        gas -= WARM_READ_GAS
     else:
-        gas += STORE_GAS if original else FRESH_STORE_GAS
-    frame.charge(gas)
+        gas -= STORE_GAS if original else FRESH_STORE_GAS
+    if gas < 0:
+        raise OutOfGas
     if value != current:
         journal.refund += refund(original, current, value)
         journal.store(storage, key, value)
+    return gas
 
 
 def refund(original: int, current: int, value: int) -> int:
