@@ -2,6 +2,9 @@
 
 import pytest
 from tests.evm.compiled.both import same
+from tests.evm.scene import CONTRACT, Scene
+
+from laneway.evm.limits import EAGERLY, NEVER_COMPILED
 
 STORED = " 0 MSTORE 32 0 RETURN"
 CODES = [
@@ -51,3 +54,20 @@ def test_memory_and_storage_are_as_the_interpreter_has_them(code: str) -> None:
     used = 200_000 - int(str(same(code)[2]))
     for less in range(0, min(used, 60), 3):
         same(code, gas=used - less)
+
+
+def test_code_that_cannot_pay_reads_nothing() -> None:
+    # 100 for the key that it asks for, and 5 for what came before.
+    for gas in (104, 105, 2_104, 2_105):
+        same("CALLVALUE SLOAD" + STORED, gas=gas)
+        assert read_by(gas, NEVER_COMPILED) == read_by(gas, EAGERLY)
+    assert read_by(2_101, EAGERLY) == {}
+    assert read_by(2_102, EAGERLY) == {CONTRACT: {3: 0}}
+
+
+def read_by(gas: int, compiled_after: int) -> dict[bytes, dict[int, int]]:
+    scene = Scene()
+    scene.put(CONTRACT, nonce=1)
+    context = scene.context(compiled_after=compiled_after)
+    scene.run("CALLVALUE SLOAD", gas=gas, context=context, value_wei=3)
+    return scene.journal.read_set().storage

@@ -15,6 +15,7 @@ STORE_GAS = 2_900
 CLEARED_REFUND = 4_800
 """EIP-3529."""
 CALL_STIPEND = 2_300
+from_bytes = int.from_bytes
 
 
 def pop(stack: list[int]) -> None:
@@ -26,21 +27,21 @@ def pc(frame: CallFrame) -> None:
 
 
 def mload(frame: CallFrame) -> None:
-    stack = frame.stack
+    stack, memory = frame.stack, frame.memory
     at = stack[-1]
     end = at + 32
-    if end > len(frame.memory):
+    if end > len(memory):
         frame.extend(at, 32)
-    stack[-1] = int.from_bytes(frame.memory[at:end], "big")
+    stack[-1] = from_bytes(memory[at:end], "big")
 
 
 def mstore(frame: CallFrame) -> None:
-    stack = frame.stack
+    stack, memory = frame.stack, frame.memory
     at = stack.pop()
     end = at + 32
-    if end > len(frame.memory):
+    if end > len(memory):
         frame.extend(at, 32)
-    frame.memory[at:end] = stack.pop().to_bytes(32, "big")
+    memory[at:end] = stack.pop().to_bytes(32, "big")
 
 
 def mstore8(frame: CallFrame) -> None:
@@ -128,6 +129,8 @@ def tstore(frame: CallFrame) -> None:
 def mcopy(frame: CallFrame) -> None:
     stack = frame.stack
     to, at, size = stack.pop(), stack.pop(), stack.pop()
-    frame.charge(COPY_WORD_GAS * ((size + 31) // 32))
-    frame.extend(max(to, at), size)
-    frame.write(to, frame.read(at, size))
+    if size:
+        frame.charge(COPY_WORD_GAS * ((size + 31) // 32))
+        frame.extend(max(to, at), size)
+        memory = frame.memory
+        memory[to : to + size] = memory[at : at + size]
