@@ -247,6 +247,8 @@ def _analysis() -> Iterator[Bomb]:
 SHIFTED = 10
 LOOP_AT = 8
 """Where a dispatcher's loop begins."""
+WAYS = 24
+"""Branches one after the other: more ways through them than a block's gas can take."""
 MANY = 400
 """About as many codes as all gas of a block calls, each of them for the first time."""
 
@@ -277,6 +279,22 @@ def _compilation() -> Iterator[Bomb]:
     yield Bomb("loops that are cut at other places in each round", code, loops)
 
 
+def _ways() -> Iterator[Bomb]:
+    """Each call takes another way through the same branches: each is a function of its own."""
+    first, others = int.from_bytes(OTHER, "big"), {}
+    calls: list[Word] = []
+    for index in range(SHIFTED):
+        branches: list[Word] = [f"PUSH4 {index}", "POP"]
+        for bit in range(WAYS):
+            branches += [0, "CALLDATALOAD", bit, "SHR", 1, "AND", f"@to{bit}", "JUMPI"]
+            branches += [0, "MLOAD", 1, "ADD", 0, "MSTORE", f":to{bit}"]
+        others[(first + index).to_bytes(20, "big")] = assemble([tuple(branches)])
+        calls += [0, 0, 32, 0, first + index, "GAS", "STATICCALL", "POP"]
+    # An odd factor goes through all numbers, and changes many bits each time.
+    step: list[Word] = [0, "MLOAD", 0x9E3779B1, "MUL", 1, "ADD", 0, "MSTORE"]
+    yield Bomb("ways that are each taken once", looped([*step, *calls]), others)
+
+
 def _dispatcher(index: int, step: int, base: int) -> bytes:
     """Visit as many blocks as the data says, from the last to the first."""
     return assemble(
@@ -298,7 +316,13 @@ def _dispatcher(index: int, step: int, base: int) -> bytes:
     )
 
 
-FAMILIES: tuple[Callable[[], Iterator[Bomb]], ...] = (_recursions, _memory, _analysis, _compilation)
+FAMILIES: tuple[Callable[[], Iterator[Bomb]], ...] = (
+    _recursions,
+    _memory,
+    _analysis,
+    _compilation,
+    _ways,
+)
 
 
 def bombs() -> list[Bomb]:

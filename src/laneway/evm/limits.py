@@ -131,3 +131,15 @@ hand a megabyte to every call for the price of a warm account, so gas is no boun
 
 TRACED_STEP_BYTES = 512
 """About what a step or a call takes beside its stack, memory and data."""
+
+BLOCK_TIME_S = 6.0
+"""A rollup makes a block in each timeslot, and builds the worst one within it: seven times quicker
+than its builder gives up (45 s)."""
+
+BLOCK_SAFETY = 2.0
+"""How much slower than the machine that costs were measured on another one may be."""
+
+BLOCK_GAS_DEFAULT = 25_000_000
+"""Of a rollup's block: what the worst opcode, precompiled contract or bomb takes for a unit of gas
+(docs/evm-costs.md) times this and times the safety is less than a slot. A test computes it from the
+measurements."""
