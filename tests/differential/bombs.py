@@ -7,6 +7,7 @@ long, so that what is measured is the opcode and not the jump.
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 from tests.differential import precompile_inputs
 from tests.differential.assembly import OPCODES, Opcode, Word, assemble
 from tests.differential.calls import put
@@ -192,8 +193,37 @@ def _memory() -> Iterator[Bomb]:
     yield Bomb("large copies by the identity", looped(identity))
 
 
-JUMP_FIRST = bytes.fromhex("506009565b00")
-"""After a PUSH4: drop it, and jump, which is when jump destinations are looked for."""
+FIRST_BYTES = 5
+"""A PUSH4 before each code of these: what it pushes makes the code another one."""
+JUMP_BYTES = 5
+LAST = bytes(33) + b"\x5b\x00"
+"""No push reaches over these zeros, so what follows is a destination whatever comes before."""
+
+
+def far_jump(filling: bytes, copies: int) -> bytes:
+    """Code that follows a PUSH4, so many times: it jumps over all of it, which is when its jump
+    destinations are looked for."""
+    size = CODE_BYTES_MAX - FIRST_BYTES
+    to = FIRST_BYTES + copies * size - 2
+    jump = b"\x50\x61" + to.to_bytes(2, "big") + b"\x56"
+    return (jump + filling * CODE_BYTES_MAX)[: size - len(LAST)] + LAST
+
+
+def ladder(first: int) -> bytes:
+    """A jump to each block, the first of which stands here."""
+    places = range(first + JUMP_BYTES, CODE_BYTES_MAX - 8, JUMP_BYTES)
+    return b"\x5b" + bytes.fromhex("".join(f"61{at:04x}565b" for at in places))
+
+
+def created(body: bytes) -> Bomb:
+    """Creations from twice this code, none from the code of another one: the gas that is left
+    stands in its first push."""
+    far, half = int.from_bytes(OTHER, "big"), len(body)
+    before: list[Word] = [half, 0, 32, far, "EXTCODECOPY"]
+    before += [half, 0, 32 + half, far, "EXTCODECOPY"]
+    change: list[Word] = ["GAS", 0x63 << 32, "OR", 0, "MSTORE"]
+    create: list[Word] = [*change, FIRST_BYTES + 2 * half, 27, 0, "CREATE", "POP"]
+    return Bomb("", looped(create, before), {OTHER: body})
 
 
 def _analysis() -> Iterator[Bomb]:
@@ -205,25 +235,20 @@ def _analysis() -> Iterator[Bomb]:
         ("pushed jump destinations", b"\x60\x5b"),
         ("pushes of one byte and one", b"\x60\x5b\x5b"),
     ):
-        body = (JUMP_FIRST + filling * CODE_BYTES_MAX)[: CODE_BYTES_MAX - 5]
-        yield Bomb(f"calls of code full of {name}", looped(call), {OTHER: b"\x63" * 5 + body})
-        # The gas that is left stands in the first push, so no creation has the code of another.
-        half = len(body)
-        before: list[Word] = [half, 0, 32, far, "EXTCODECOPY"]
-        before += [half, 20, 32 + half, far, "EXTCODECOPY"]
-        change: list[Word] = ["GAS", 0x63 << 32, "OR", 0, "MSTORE"]
-        create: list[Word] = [*change, 5 + 2 * half, 27, 0, "CREATE", "POP"]
-        yield Bomb(f"creations from {name}", looped(create, before), {OTHER: body})
+        code = b"\x63" * FIRST_BYTES + far_jump(filling, 1)
+        yield Bomb(f"calls of code full of {name}", looped(call), {OTHER: code})
+        yield replace(created(far_jump(filling, 2)), name=f"creations from {name}")
+    yield replace(created(ladder(FIRST_BYTES) + b"\x00"), name="creations from many jumps")
     yield Bomb("jumps from end to end", b"\x5b" * (CODE_BYTES_MAX - 3) + b"\x5f\x56\x00")
-    ladder = "".join(f"61{at:04x}565b" for at in range(5, CODE_BYTES_MAX - 8, 5))
-    yield Bomb("a jump to each block", b"\x5b" + bytes.fromhex(ladder) + b"\x5f\x56")
-    far_jump: list[Word] = ["@Again", "POP"]
-    yield Bomb("one long block", looped(far_jump))
+    yield Bomb("a jump to each block", ladder(0) + b"\x5f\x56")
+    yield Bomb("one long block", looped(["@Again", "POP"]))
 
 
 SHIFTED = 10
 LOOP_AT = 8
 """Where a dispatcher's loop begins."""
+WAYS = 24
+"""Branches one after the other: more ways through them than a block's gas can take."""
 MANY = 400
 """About as many codes as all gas of a block calls, each of them for the first time."""
 
@@ -254,6 +279,22 @@ def _compilation() -> Iterator[Bomb]:
     yield Bomb("loops that are cut at other places in each round", code, loops)
 
 
+def _ways() -> Iterator[Bomb]:
+    """Each call takes another way through the same branches: each is a function of its own."""
+    first, others = int.from_bytes(OTHER, "big"), {}
+    calls: list[Word] = []
+    for index in range(SHIFTED):
+        branches: list[Word] = [f"PUSH4 {index}", "POP"]
+        for bit in range(WAYS):
+            branches += [0, "CALLDATALOAD", bit, "SHR", 1, "AND", f"@to{bit}", "JUMPI"]
+            branches += [0, "MLOAD", 1, "ADD", 0, "MSTORE", f":to{bit}"]
+        others[(first + index).to_bytes(20, "big")] = assemble([tuple(branches)])
+        calls += [0, 0, 32, 0, first + index, "GAS", "STATICCALL", "POP"]
+    # An odd factor goes through all numbers, and changes many bits each time.
+    step: list[Word] = [0, "MLOAD", 0x9E3779B1, "MUL", 1, "ADD", 0, "MSTORE"]
+    yield Bomb("ways that are each taken once", looped([*step, *calls]), others)
+
+
 def _dispatcher(index: int, step: int, base: int) -> bytes:
     """Visit as many blocks as the data says, from the last to the first."""
     return assemble(
@@ -275,7 +316,13 @@ def _dispatcher(index: int, step: int, base: int) -> bytes:
     )
 
 
-FAMILIES: tuple[Callable[[], Iterator[Bomb]], ...] = (_recursions, _memory, _analysis, _compilation)
+FAMILIES: tuple[Callable[[], Iterator[Bomb]], ...] = (
+    _recursions,
+    _memory,
+    _analysis,
+    _compilation,
+    _ways,
+)
 
 
 def bombs() -> list[Bomb]:

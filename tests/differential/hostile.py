@@ -3,8 +3,7 @@
 Run by path. `hostile.py --count 200000` executes code made of bytes by chance: exit code 0 only if
 no execution raises anything, spends more gas than it has or makes money. `hostile.py --bombs` runs
 each bomb (bombs.py) in a process of its own with the gas of a block, within the bounds of time and
-memory. `hostile.py --prices` lists the processor time of each opcode and precompile per gas, the
-worst first.
+memory. What each opcode and precompile costs per gas is measured by costs.py.
 """
 
 import json
@@ -20,18 +19,16 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.differential import core, programs
 from tests.differential.assembly import assemble, opcodes
-from tests.differential.bombs import Bomb, bombs, opcode_bombs, precompile_bombs
+from tests.differential.bombs import Bomb, bombs
 from tests.differential.world import World
 
 BLOCK_GAS = 30_000_000
 CPU_S_MAX = {"interpreted": 15.0, "compiled": 60.0, "usual": 8.0}
 """Of a block. Compiling all code at once, whatever it costs, is for comparisons alone."""
 MEMORY_MIB_MAX = 512
-PRICE_GAS = 3_000_000
 RECURSION_MAX = 220
 """The machine keeps its frames in a list, so depth costs no recursion; the rest is this runner."""
 SAY_EVERY_S = 10.0
-SHOWN_MAX = 25
 
 
 def by_chance(rng: Random, fork: str) -> bytes:
@@ -130,18 +127,6 @@ def explode_all(options: Namespace) -> int:
     return 1 if failed else 0
 
 
-def prices(options: Namespace) -> int:
-    measured = []
-    for bomb in (*opcode_bombs(), *precompile_bombs()):
-        explode(bomb, 200_000, options.engine)
-        took = explode(bomb, PRICE_GAS, options.engine)
-        # What comes before the first step is paid and does nothing.
-        measured.append((1e9 * took["cpu_s"] / (took["gas"] - 21_000), bomb.name))
-    for nanoseconds, name in sorted(measured, reverse=True)[: options.shown]:
-        print(f"{name:<24}{nanoseconds:>10.1f} ns per gas{nanoseconds * 0.03:>10.2f} s per block")
-    return 0
-
-
 def options() -> Namespace:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=2_000)
@@ -150,8 +135,6 @@ def options() -> Namespace:
     parser.add_argument("--bombs", action="store_true")
     parser.add_argument("--bomb", help="run this one here")
     parser.add_argument("--gas", type=int, default=BLOCK_GAS)
-    parser.add_argument("--prices", action="store_true")
-    parser.add_argument("--shown", type=int, default=SHOWN_MAX)
     return parser.parse_args()
 
 
@@ -163,8 +146,6 @@ def main() -> int:
         return 0
     if chosen.bombs:
         return explode_all(chosen)
-    if chosen.prices:
-        return prices(chosen)
     sys.setrecursionlimit(RECURSION_MAX)
     return search(chosen)
 

@@ -90,7 +90,27 @@ DEAD_END_OPCODES_MAX = 64
 
 TRACE_OPCODES_MAX = 256
 TRACE_WORDS_MAX = 2_048
-"""Bounds of one compiled function: longer ones gain nothing, and a way out writes the stack."""
+"""Bounds of one compiled function: longer ones gain nothing, and a way out keeps the stack."""
+
+PATH_OPCODES_MAX = 1_024
+PATH_FUNCTIONS_MAX = 16
+"""How far functions go on from each other with what is known. Each is a call of Python, which has
+1,000 of them, and a transfer of a token takes 300 opcodes in five functions."""
+
+LINKS_SEARCHED_MAX = 100
+"""How many conditions and jump destinations a trace looks back to: a few microseconds for each."""
+
+KNOWN_MEMORY_BYTES_MAX = 16_384
+"""How much memory a function follows without paying for it at each step."""
+
+READ_CELLS_MAX = 8
+"""Words of memory whose bytes are joined where they are read, instead of written and sliced."""
+
+KEPT_WORD_BYTES = 16
+"""What a word that a way out keeps counts as, in bytes of text."""
+
+MAPPING_KEYS_KEPT = 4_096
+"""Keys of entries of mappings, which are hashes of 64 bytes: a megabyte."""
 
 COMPILED_BYTES_PER_CODE_BYTE = 96
 COMPILED_BYTES_MIN = 16_384
@@ -111,3 +131,15 @@ hand a megabyte to every call for the price of a warm account, so gas is no boun
 
 TRACED_STEP_BYTES = 512
 """About what a step or a call takes beside its stack, memory and data."""
+
+BLOCK_TIME_S = 6.0
+"""A rollup makes a block in each timeslot, and builds the worst one within it: seven times quicker
+than its builder gives up (45 s)."""
+
+BLOCK_SAFETY = 2.0
+"""How much slower than the machine that costs were measured on another one may be."""
+
+BLOCK_GAS_DEFAULT = 25_000_000
+"""Of a rollup's block: what the worst opcode, precompiled contract or bomb takes for a unit of gas
+(docs/evm-costs.md) times this and times the safety is less than a slot. A test computes it from the
+measurements."""

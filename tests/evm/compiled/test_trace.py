@@ -1,44 +1,13 @@
-"""Functions of traces, each against the interpreter: the same end, gas, stack, memory and state."""
-
-from typing import Any
+"""Functions of traces, each against the interpreter: the same end, gas, memory and state."""
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.evm.scene import CONTRACT, OTHER, Scene, assemble
+from tests.evm.compiled.both import TO, outcome, same, text
+from tests.evm.scene import assemble
 
 from laneway.evm.compiled import trace
-from laneway.evm.compiled.trace import function_text
-from laneway.evm.fork import Fork
 from laneway.evm.limits import NEVER_COMPILED
-from laneway.evm.machine.code import EvmCode
-from laneway.evm.machine.frame import CallFrame
-from laneway.evm.opcodes.table import opcode_table
-
-TO = "0x" + OTHER.hex()
-
-
-def outcome(code: bytes, compiled_after: int, gas: int, **fields: Any) -> tuple[object, ...]:
-    scene = Scene()
-    scene.put(CONTRACT, nonce=1, balance_wei=9, storage={0: 1})
-    scene.put(OTHER, "0 CALLDATALOAD 0 MSTORE 32 0 RETURN", balance_wei=5)
-    context = scene.context(compiled_after=compiled_after)
-    frame = scene.run(code, gas=gas, context=context, data=b"\x05" * 40, value_wei=3, **fields)
-    return (*ended(frame), scene.journal.logs, scene.journal.refund, scene.journal.write_set())
-
-
-def ended(frame: CallFrame) -> tuple[object, ...]:
-    reason = frame.halt.reason if frame.halt is not None else ""
-    memory = frame.memory if frame.halt is None else b""
-    return reason, frame.is_reverted, frame.gas, frame.output, bytes(memory), frame.returned
-
-
-def same(code: str | bytes, *, gas: int = 200_000, **fields: Any) -> tuple[object, ...]:
-    raw = assemble(code) if isinstance(code, str) else code
-    interpreted = outcome(raw, NEVER_COMPILED, gas, **fields)
-    assert outcome(raw, 0, gas, **fields) == interpreted
-    return interpreted
-
 
 STORED = " 0 MSTORE 32 0 RETURN"
 LOOP = "5 JUMPDEST 1 SWAP1 SUB DUP1 2 JUMPI 77"
@@ -100,8 +69,18 @@ CODES = [
     "7 0 MSTORE CALLVALUE 1 KECCAK256 CALLVALUE CALLDATASIZE KECCAK256 XOR" + STORED,
     "0xffffffffffffffffffffff 0 KECCAK256" + STORED,
     # A function that is called from two places: where it returns to is known in each.
-    "8 4 12 JUMP STOP JUMPDEST" + STORED + " JUMPDEST SWAP1 JUMP",
+    "8 4 15 JUMP STOP JUMPDEST" + STORED + " JUMPDEST SWAP1 JUMP",
     "1 JUMPDEST 2 MUL DUP1 CALLDATASIZE GT 2 JUMPI" + STORED,
+    # What is known of memory and storage, and what is not any more.
+    "CALLVALUE 64 MSTORE 65 MLOAD 65 MLOAD ADD" + STORED,
+    "CALLVALUE 64 MSTORE 7 80 MSTORE 64 MLOAD 80 MLOAD ADD" + STORED,
+    "7 0 MSTORE 8 32 MSTORE 64 0 KECCAK256 SLOAD" + STORED,
+    "CALLVALUE SLOAD CALLVALUE SLOAD ADD 5 CALLVALUE SSTORE CALLVALUE SLOAD ADD" + STORED,
+    "5 CALLVALUE SSTORE 6 CALLDATASIZE SSTORE CALLVALUE SLOAD ADD" + STORED,
+    "5 3 SSTORE 6 CALLVALUE SSTORE 3 SLOAD ADD" + STORED,
+    # A condition that was asked before.
+    "CALLVALUE ISZERO 11 JUMPI CALLVALUE 13 JUMPI INVALID STOP STOP JUMPDEST 7" + STORED,
+    "CALLVALUE 5 LT 20 JUMPI CALLVALUE 5 LT ISZERO 20 JUMPI INVALID INVALID JUMPDEST" + STORED,
 ]
 
 
@@ -140,28 +119,43 @@ def test_random_bytes_end_as_in_the_interpreter(code: bytes, gas: int) -> None:
     same(code, gas=gas)
 
 
-def text(code: str, begin: int = 0) -> str:
-    return function_text(EvmCode(assemble(code)), opcode_table(Fork.OSAKA), begin)
-
-
 def test_the_text_is_the_same_each_time() -> None:
     assert [text(code) for code in CODES[3:]] == [text(code) for code in CODES[3:]]
 
 
 def test_a_return_address_that_is_known_is_no_jump_of_python() -> None:
-    found = text("8 4 12 JUMP STOP JUMPDEST" + STORED + " JUMPDEST SWAP1 JUMP")
+    found = text("8 4 15 JUMP STOP JUMPDEST" + STORED + " JUMPDEST SWAP1 JUMP")
     assert "destinations" not in found
-    assert found.count("return") == 2, "the check of its gas, and its end"
+    assert found.count("return") == 2, "the check of its stack, and its end"
 
 
 def test_a_trace_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace, "TRACE_OPCODES_MAX", 3)
+    assert text("1 POP 2 POP STOP").endswith("return at_0_0(frame, stack, gas)\n")
+    same("1 2 ADD 3 ADD" + STORED)
+    monkeypatch.setattr(trace, "PATH_FUNCTIONS_MAX", 0)
     assert text("1 POP 2 POP STOP").endswith("stack.append(2)\n    frame.gas = gas\n    return 5\n")
     same("1 2 ADD 3 ADD" + STORED)
+    monkeypatch.undo()
+    monkeypatch.setattr(trace, "PATH_OPCODES_MAX", 3)
+    same(LOOP + STORED)
     monkeypatch.undo()
     monkeypatch.setattr(trace, "TRACE_WORDS_MAX", 4)
     same("1 2 3 4 5 CALLVALUE 200 JUMPI 6 7 ADD POP" + STORED)
     assert len(text("1 2 3 4 5 MSIZE 9 JUMPI 6 MSIZE 9 JUMPI 7 MSIZE 9 JUMPI")) < 1_200
+
+
+def test_a_loop_ends_the_way_that_it_is_on() -> None:
+    found = text(LOOP)
+    assert found.count("return 2") == 1
+    assert "return 1\n" in text("CALLVALUE JUMPDEST 1 SWAP1 SUB 1 JUMP")
+
+
+def test_a_function_that_is_called_twice_is_followed_twice() -> None:
+    twice = "6 CALLVALUE 20 JUMP JUMPDEST 13 SWAP1 20 JUMP JUMPDEST"
+    code = twice + STORED + " JUMPDEST 2 MUL SWAP1 JUMP"
+    assert text(code).count("2 * ") == 2
+    assert same(code)[3] == (12).to_bytes(32, "big")
 
 
 def test_a_stack_that_is_too_short_or_too_high_is_left_to_the_interpreter() -> None:

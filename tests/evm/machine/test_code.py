@@ -1,9 +1,11 @@
 """Code as the machine reads it."""
 
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laneway.evm.machine.code import CodeCache, EvmCode, jump_destinations, weight
+from laneway.evm.machine.code import STEP_BYTES, CodeCache, Destinations, EvmCode, weight
 
 
 def plain_destinations(raw: bytes) -> set[int]:
@@ -16,15 +18,32 @@ def plain_destinations(raw: bytes) -> set[int]:
     return found
 
 
-@given(st.lists(st.sampled_from([0x5B, 0x60, 0x61, 0x7F, 0x00, 0x0A, 0x80])).map(bytes))
-def test_a_destination_is_no_operand_of_a_push(raw: bytes) -> None:
-    assert set(jump_destinations(raw)) == plain_destinations(raw)
+CODES = st.lists(
+    st.tuples(
+        st.sampled_from([0x5B, 0x60, 0x61, 0x7F, 0x00, 0x0A, 0x80]),
+        st.sampled_from([1, 2, 3, 31, 32, 33, STEP_BYTES]),
+    ).map(lambda run: bytes(run[:1]) * run[1])
+).map(b"".join)
 
 
-def test_destinations_are_found_when_they_are_first_asked_for() -> None:
-    code = EvmCode(bytes.fromhex("605b5b"))
-    assert list(code.destinations) == list(code.destinations) == [2]
-    assert jump_destinations(b"\x00") == {}
+@given(CODES, st.randoms(use_true_random=False))
+def test_a_destination_is_no_operand_of_a_push(raw: bytes, chance: Random) -> None:
+    places = list(range(len(raw) + 2))
+    chance.shuffle(places)
+    destinations = Destinations(raw)
+    assert {to for to in places if destinations[to]} == plain_destinations(raw)
+    assert destinations.all() == sorted(plain_destinations(raw))
+
+
+def test_destinations_are_found_when_they_are_asked_for_and_no_earlier() -> None:
+    code = EvmCode(bytes.fromhex("605b5b") + bytes(STEP_BYTES) + b"\x5b")
+    assert not code.destinations
+    assert not code.destinations[1 << 255]
+    assert not code.destinations[0]
+    assert code.destinations == {}, "what cannot be one is not kept"
+    assert code.destinations[2]
+    assert not code.destinations[1]
+    assert code.destinations == {2: True, 1: False}
 
 
 def test_a_push_at_the_end_of_the_code_reads_zeros() -> None:

@@ -108,6 +108,7 @@ def test_a_call_with_the_stipend_alone_writes_nothing() -> None:
     assert halt_of(code, gas=2_305, scene=scene) == "out of gas"
     scene.journal.storage(CONTRACT).warm[0] = None
     assert scene.run(code, gas=2_306).is_good()
+    assert halt_of("1 9 SSTORE", gas=10_000) == "out of gas", "it is paid before it is written"
 
 
 @pytest.mark.parametrize("code", ["1 1 SSTORE", "1 1 TSTORE"])

@@ -1,4 +1,5 @@
-"""All that code is compiled to, from its first byte on: to be read, and to see what it costs."""
+"""What code is compiled to before it runs: to be read, and to see what it costs. The other ways of
+its branches become functions when they are taken."""
 
 from laneway.evm.compiled.trace import function_text
 from laneway.evm.fork import Fork
@@ -14,7 +15,7 @@ def listing(raw: bytes, fork: Fork) -> dict[int, str]:
     code, table = EvmCode(raw), opcode_table(fork)
     left = COMPILED_BYTES_MIN + COMPILED_BYTES_PER_CODE_BYTE * len(raw)
     found: dict[int, str] = {}
-    for begin in dict.fromkeys((0, *code.destinations)):
+    for begin in dict.fromkeys((0, *code.destinations.all())):
         if left <= 0:
             found[begin] = f"# From {begin} on the interpreter runs it: the text has its bound.\n"
             break

@@ -18,6 +18,7 @@ def run(frame: CallFrame) -> None:
     """Raises the Halt that ends it, if one does."""
     table = frame.context.opcodes
     costs, plain, framed = table.gas, table.plain, table.framed
+    needs, bounds = table.needs, table.bounds
     code, pushes = frame.code.padded, frame.code.pushes
     stack, pc, gas = frame.stack, frame.pc, frame.gas
     while True:
@@ -59,12 +60,12 @@ def run(frame: CallFrame) -> None:
         except IndexError:
             raise StackUnderflow from None
         if to != NOWHERE:
-            if to not in frame.code.destinations:
+            if not frame.code.destinations[to]:
                 raise InvalidJump
             pc = to
             continue
-        if not table.needs[op] <= len(stack) <= table.bounds[op]:
-            raise StackUnderflow if len(stack) < table.needs[op] else StackOverflow
+        if not needs[op] <= len(stack) <= bounds[op]:
+            raise StackUnderflow if len(stack) < needs[op] else StackOverflow
         frame.gas, frame.pc = gas, pc
         if framed[op](frame):
             frame.pc += 1

@@ -3,16 +3,17 @@
 from laneway.evm.machine.frame import CallFrame
 
 HASHES_KEPT = 256
+from_bytes = int.from_bytes
 
 
 def blockhash(frame: CallFrame) -> None:
     wanted, block = frame.stack[-1], frame.context.block
     is_known = 0 < block.number - wanted <= HASHES_KEPT
-    frame.stack[-1] = int.from_bytes(block.block_hash(wanted), "big") if is_known else 0
+    frame.stack[-1] = from_bytes(block.block_hash(wanted), "big") if is_known else 0
 
 
 def coinbase(frame: CallFrame) -> None:
-    frame.stack.append(int.from_bytes(frame.context.block.coinbase, "big"))
+    frame.stack.append(from_bytes(frame.context.block.coinbase, "big"))
 
 
 def timestamp(frame: CallFrame) -> None:
@@ -24,7 +25,7 @@ def number(frame: CallFrame) -> None:
 
 
 def prevrandao(frame: CallFrame) -> None:
-    frame.stack.append(int.from_bytes(frame.context.block.prevrandao, "big"))
+    frame.stack.append(from_bytes(frame.context.block.prevrandao, "big"))
 
 
 def gaslimit(frame: CallFrame) -> None:
@@ -45,7 +46,7 @@ def basefee(frame: CallFrame) -> None:
 
 def blobhash(frame: CallFrame) -> None:
     index, hashes = frame.stack[-1], frame.context.blob_hashes
-    frame.stack[-1] = int.from_bytes(hashes[index], "big") if index < len(hashes) else 0
+    frame.stack[-1] = from_bytes(hashes[index], "big") if index < len(hashes) else 0
 
 
 def blobbasefee(frame: CallFrame) -> None:

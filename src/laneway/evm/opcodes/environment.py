@@ -7,10 +7,11 @@ COPY_WORD_GAS = 3
 COLD_ACCOUNT_GAS = 2_500
 """EIP-2929: what a cold account costs above a warm one."""
 ADDRESS_MASK = (1 << 160) - 1
+from_bytes = int.from_bytes
 
 
 def address(frame: CallFrame) -> None:
-    frame.stack.append(int.from_bytes(frame.address, "big"))
+    frame.stack.append(from_bytes(frame.address, "big"))
 
 
 def balance(frame: CallFrame) -> None:
@@ -19,11 +20,11 @@ def balance(frame: CallFrame) -> None:
 
 
 def origin(frame: CallFrame) -> None:
-    frame.stack.append(int.from_bytes(frame.context.origin, "big"))
+    frame.stack.append(from_bytes(frame.context.origin, "big"))
 
 
 def caller(frame: CallFrame) -> None:
-    frame.stack.append(int.from_bytes(frame.caller, "big"))
+    frame.stack.append(from_bytes(frame.caller, "big"))
 
 
 def callvalue(frame: CallFrame) -> None:
@@ -31,9 +32,9 @@ def callvalue(frame: CallFrame) -> None:
 
 
 def calldataload(frame: CallFrame) -> None:
-    at = frame.stack[-1]
-    word = frame.data[at : at + 32]
-    frame.stack[-1] = int.from_bytes(word, "big") << 8 * (32 - len(word))
+    stack = frame.stack
+    at = stack[-1]
+    stack[-1] = from_bytes(frame.data[at : at + 32].ljust(32, b"\0"), "big")
 
 
 def calldatasize(frame: CallFrame) -> None:
@@ -78,7 +79,7 @@ def returndatacopy(frame: CallFrame) -> None:
 
 def extcodehash(frame: CallFrame) -> None:
     account = frame.context.journal.account(touched(frame, frame.stack[-1]))
-    frame.stack[-1] = 0 if account.is_empty() else int.from_bytes(account.code_hash, "big")
+    frame.stack[-1] = 0 if account.is_empty() else from_bytes(account.code_hash, "big")
 
 
 def touched(frame: CallFrame, word: int) -> bytes:
@@ -97,6 +98,7 @@ def copy(frame: CallFrame, source: bytes) -> None:
     """Copy a range into memory, with zeros after the end of the source."""
     stack = frame.stack
     to, at, size = stack.pop(), stack.pop(), stack.pop()
-    frame.charge(COPY_WORD_GAS * ((size + 31) // 32))
-    frame.extend(to, size)
-    frame.write(to, source[at : at + size].ljust(size, b"\0"))
+    if size:
+        frame.charge(COPY_WORD_GAS * ((size + 31) // 32))
+        frame.extend(to, size)
+        frame.memory[to : to + size] = source[at : at + size].ljust(size, b"\0")

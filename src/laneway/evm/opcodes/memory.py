@@ -15,6 +15,7 @@ STORE_GAS = 2_900
 CLEARED_REFUND = 4_800
 """EIP-3529."""
 CALL_STIPEND = 2_300
+from_bytes = int.from_bytes
 
 
 def pop(stack: list[int]) -> None:
@@ -26,21 +27,21 @@ def pc(frame: CallFrame) -> None:
 
 
 def mload(frame: CallFrame) -> None:
-    stack = frame.stack
+    stack, memory = frame.stack, frame.memory
     at = stack[-1]
     end = at + 32
-    if end > len(frame.memory):
+    if end > len(memory):
         frame.extend(at, 32)
-    stack[-1] = int.from_bytes(frame.memory[at:end], "big")
+    stack[-1] = from_bytes(memory[at:end], "big")
 
 
 def mstore(frame: CallFrame) -> None:
-    stack = frame.stack
+    stack, memory = frame.stack, frame.memory
     at = stack.pop()
     end = at + 32
-    if end > len(frame.memory):
+    if end > len(memory):
         frame.extend(at, 32)
-    frame.memory[at:end] = stack.pop().to_bytes(32, "big")
+    memory[at:end] = stack.pop().to_bytes(32, "big")
 
 
 def mstore8(frame: CallFrame) -> None:
@@ -60,26 +61,36 @@ def sload(frame: CallFrame) -> None:
 
 
 def sstore(frame: CallFrame) -> None:
+    stack = frame.stack
+    key, value = stack.pop(), stack.pop()
+    frame.gas = stored(frame, key, value, frame.gas)
+
+
+def stored(frame: CallFrame, key: int, value: int, gas: int) -> int:
+    """Write to storage; what is left of the gas."""
     if frame.is_static:
         raise WriteInStaticCall
-    if frame.gas <= CALL_STIPEND:
+    if gas <= CALL_STIPEND:
         # EIP-2200: a call that has the stipend alone writes nothing.
         raise OutOfGas
-    storage, journal = frame.own_storage(), frame.context.journal
-    key, value = frame.stack.pop(), frame.stack.pop()
-    gas = COLD_STORE_GAS if journal.warm_key(storage, key) else 0
+    storage, journal = frame.storage or frame.own_storage(), frame.context.journal
+    if key not in storage.warm:
+        journal.warm_key(storage, key)
+        gas -= COLD_STORE_GAS
     current = storage.now.get(key)
     if current is None:
         current = storage.load(key)
     original = storage.original.get(key, current)
     if value == current or original != current:
-        gas += WARM_READ_GAS
+        gas -= WARM_READ_GAS
     else:
-        gas += STORE_GAS if original else FRESH_STORE_GAS
-    frame.charge(gas)
+        gas -= STORE_GAS if original else FRESH_STORE_GAS
+    if gas < 0:
+        raise OutOfGas
     if value != current:
         journal.refund += refund(original, current, value)
         journal.store(storage, key, value)
+    return gas
 
 
 def refund(original: int, current: int, value: int) -> int:
@@ -118,6 +129,8 @@ def tstore(frame: CallFrame) -> None:
 def mcopy(frame: CallFrame) -> None:
     stack = frame.stack
     to, at, size = stack.pop(), stack.pop(), stack.pop()
-    frame.charge(COPY_WORD_GAS * ((size + 31) // 32))
-    frame.extend(max(to, at), size)
-    frame.write(to, frame.read(at, size))
+    if size:
+        frame.charge(COPY_WORD_GAS * ((size + 31) // 32))
+        frame.extend(max(to, at), size)
+        memory = frame.memory
+        memory[to : to + size] = memory[at : at + size]

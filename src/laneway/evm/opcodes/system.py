@@ -35,8 +35,9 @@ def return_(frame: CallFrame) -> bool:
 
 
 def revert(frame: CallFrame) -> bool:
+    return_(frame)
     frame.is_reverted = True
-    return return_(frame)
+    return True
 
 
 def invalid(frame: CallFrame) -> bool:  # noqa: ARG001

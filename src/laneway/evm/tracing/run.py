@@ -157,7 +157,7 @@ def jumped(frame: CallFrame, op: int, after: int) -> int:
     to = frame.stack.pop()
     if op == JUMPI and not frame.stack.pop():
         return after
-    if to not in frame.code.destinations:
+    if not frame.code.destinations[to]:
         raise InvalidJump
     return to
 
