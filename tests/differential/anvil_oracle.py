@@ -27,6 +27,8 @@ from laneway.evm.transaction import (
 
 FORKS = {"Prague": "prague", "Osaka": "osaka"}
 """The hardforks that are compared, by their names for anvil."""
+NODE_RESULTS = ("created", "price")
+"""What the answers of nodes say beside those of the specification."""
 CHAIN_BLOCKS = 260
 """So many blocks lie below a case: BLOCKHASH reaches back 256."""
 ANSWER_S_MAX = 120.0
@@ -46,19 +48,12 @@ class Mined(Struct, frozen=True):
     blocks: tuple[CaseBlock, ...]
 
 
-class AnvilOracle:
-    """One anvil."""
+class NodeOracle:
+    """A node that is moved as anvil is; how it is asked is its own."""
 
-    def __init__(self, node: Anvil) -> None:
-        self._connection = HTTPConnection("127.0.0.1", node.port, timeout=ANSWER_S_MAX)
-        self.ask("anvil_mine", hex(CHAIN_BLOCKS), "0x1")
-        self._snapshot = self.ask("evm_snapshot")
-        numbers = range(CHAIN_BLOCKS + 1)
-        blocks = self.batch([("eth_getBlockByNumber", hex(number), False) for number in numbers])
-        self._hashes = [octets(block["hash"]) for block in blocks]
-
-    def close(self) -> None:
-        self._connection.close()
+    def answers(self, calls: Iterable[tuple[object, ...]]) -> list[dict[str, Any]]:
+        """An object with `result` or `error` for each call."""
+        raise NotImplementedError
 
     def ask(self, method: str, *params: object) -> Any:
         (result,) = self.batch([(method, *params)])
@@ -71,6 +66,63 @@ class AnvilOracle:
             if "error" in one:
                 raise Said(one["error"]["code"], one["error"]["message"])
         return [one["result"] for one in answers]
+
+    def place(self, case: Case) -> None:
+        """Set the accounts of a case."""
+        calls: list[tuple[object, ...]] = [
+            ("evm_setBlockGasLimit", hex(case.block.gas_limit)),
+        ]
+        for address, held in case.accounts.items():
+            name = shown(address)
+            calls += [
+                ("anvil_setNonce", name, hex(held.nonce)),
+                ("anvil_setBalance", name, hex(held.balance_wei)),
+                ("anvil_setCode", name, shown(held.code)),
+            ]
+            calls += [
+                ("anvil_setStorageAt", name, hex(key), shown(value.to_bytes(32, "big")))
+                for key, value in held.storage.items()
+            ]
+        self.batch(calls)
+
+    def mined(
+        self, case: Case, hashes: list[bytes]
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any], CaseBlock]]:
+        """Of each transaction its result, the header of its block, which is empty if it was not
+        included, and that block; `hashes` are those of the blocks so far, and grow."""
+        for draft in case.drafts:
+            self.ask("anvil_setNextBlockBaseFeePerGas", hex(case.block.base_fee_wei))
+            raw = shown(network_form(draft, case.fork))
+            (sent,) = self.answers([("eth_sendRawTransaction", raw)])
+            self.ask("evm_mine")
+            header = self.ask("eth_getBlockByNumber", "latest", False)
+            receipt = None
+            if "result" in sent:
+                receipt = self.ask("eth_getTransactionReceipt", sent["result"])
+                self.ask("anvil_dropAllTransactions")
+            if receipt is None:
+                assert not header["transactions"]
+                reason = sent["error"]["message"] if "error" in sent else "it waits in the pool"
+                result = {"excluded": reason}
+            else:
+                result = result_of(receipt)
+            yield result, header, block_of(header, case.block.chain_id, hashes)
+            hashes.append(octets(header["hash"]))
+
+
+class AnvilOracle(NodeOracle):
+    """One anvil."""
+
+    def __init__(self, node: Anvil) -> None:
+        self._connection = HTTPConnection("127.0.0.1", node.port, timeout=ANSWER_S_MAX)
+        self.ask("anvil_mine", hex(CHAIN_BLOCKS), "0x1")
+        self._snapshot = self.ask("evm_snapshot")
+        numbers = range(CHAIN_BLOCKS + 1)
+        blocks = self.batch([("eth_getBlockByNumber", hex(number), False) for number in numbers])
+        self._hashes = [octets(block["hash"]) for block in blocks]
+
+    def close(self) -> None:
+        self._connection.close()
 
     def answers(self, calls: Iterable[tuple[object, ...]]) -> list[dict[str, Any]]:
         asked = [
@@ -86,82 +138,54 @@ class AnvilOracle:
 
     def answer(self, case: Case) -> tuple[Answer, Mined]:
         """What anvil makes of it, and what it made it from. It is one of `for_anvil`."""
-        self._place(case)
+        self.place(case)
         before = self._accounts()
-        hashes = list(self._hashes)
         results, blocks = [], []
-        for draft in case.drafts:
-            result, header = self._mined(draft, case)
+        for result, header, block in self.mined(case, [*self._hashes]):
+            if "excluded" not in result:
+                result["output"] = self._output(header["transactions"][0])
             results.append(result)
-            blocks.append(block_of(header, case.block.chain_id, hashes))
-            hashes.append(octets(header["hash"]))
+            blocks.append(block)
         answer = {"transactions": results, "accounts": self._accounts()}
         return answer, Mined(before, tuple(blocks))
 
-    def _place(self, case: Case) -> None:
+    def place(self, case: Case) -> None:
         """The world of a case, and no other's."""
         block = case.block
         self.ask("evm_revert", self._snapshot)
         self._snapshot = self.ask("evm_snapshot")
-        calls: list[tuple[object, ...]] = [
-            ("anvil_setChainId", block.chain_id),
-            ("anvil_setCoinbase", shown(block.coinbase)),
-            ("evm_setBlockGasLimit", hex(block.gas_limit)),
-            ("evm_setNextBlockTimestamp", hex(max(block.time_s, GENESIS_S + CHAIN_BLOCKS + 1))),
-        ]
-        for address, held in case.accounts.items():
-            name = shown(address)
-            calls += [
-                ("anvil_setNonce", name, hex(held.nonce)),
-                ("anvil_setBalance", name, hex(held.balance_wei)),
-                ("anvil_setCode", name, shown(held.code)),
+        time_s = max(block.time_s, GENESIS_S + CHAIN_BLOCKS + 1)
+        self.batch(
+            [
+                ("anvil_setChainId", block.chain_id),
+                ("anvil_setCoinbase", shown(block.coinbase)),
+                ("evm_setNextBlockTimestamp", hex(time_s)),
             ]
-            calls += [
-                ("anvil_setStorageAt", name, hex(key), shown(value.to_bytes(32, "big")))
-                for key, value in held.storage.items()
-            ]
-        self.batch(calls)
-
-    def _mined(self, draft: Draft, case: Case) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The result of a transaction and the header of its block, which is empty without it."""
-        self.ask("anvil_setNextBlockBaseFeePerGas", hex(case.block.base_fee_wei))
-        (sent,) = self.answers([("eth_sendRawTransaction", shown(network_form(draft, case.fork)))])
-        self.ask("evm_mine")
-        calls: list[tuple[object, ...]] = [
-            ("eth_getBlockByNumber", "latest", False),
-            ("anvil_dropAllTransactions",),
-        ]
-        if "result" in sent:
-            calls.append(("eth_getTransactionReceipt", sent["result"]))
-        header, _, *receipts = self.batch(calls)
-        if not receipts or receipts[0] is None:
-            assert not header["transactions"]
-            reason = sent["error"]["message"] if "error" in sent else "it waits in the pool"
-            return {"excluded": reason}, header
-        return self._result(receipts[0]), header
-
-    def _result(self, receipt: dict[str, Any]) -> dict[str, Any]:
-        top = self.ask(
-            "debug_traceTransaction",
-            receipt["transactionHash"],
-            {"tracer": "callTracer", "tracerConfig": {"onlyTopCall": True}},
         )
-        succeeded = receipt["status"] == "0x1"
-        return {
-            "gas": int(receipt["gasUsed"], 16),
-            "status": int(succeeded),
-            "output": top.get("output", "0x"),
-            "error": None if succeeded else top.get("error", "failed"),
-            "logs": [[log["address"], log["topics"], log["data"]] for log in receipt["logs"]],
-            "receipt": shown(receipt_bytes(receipt)),
-            "created": receipt["contractAddress"],
-            "price": receipt["effectiveGasPrice"],
-        }
+        super().place(case)
+
+    def _output(self, digest: str) -> str:
+        how = {"tracer": "callTracer", "tracerConfig": {"onlyTopCall": True}}
+        output: str = self.ask("debug_traceTransaction", digest, how).get("output", "0x")
+        return output
 
     def _accounts(self) -> dict[str, Any]:
         """Every account that the chain has."""
         state = json.decode(gzip.decompress(octets(self.ask("anvil_dumpState"))))
         return {address.lower(): dumped(held) for address, held in state["accounts"].items()}
+
+
+def result_of(receipt: dict[str, Any]) -> dict[str, Any]:
+    succeeded = receipt["status"] == "0x1"
+    return {
+        "gas": int(receipt["gasUsed"], 16),
+        "status": int(succeeded),
+        "error": None if succeeded else "failed",
+        "logs": [[log["address"], log["topics"], log["data"]] for log in receipt["logs"]],
+        "receipt": shown(receipt_bytes(receipt)),
+        "created": receipt["contractAddress"],
+        "price": int(receipt["effectiveGasPrice"], 16),
+    }
 
 
 def dumped(held: dict[str, Any]) -> dict[str, Any]:

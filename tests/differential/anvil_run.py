@@ -15,9 +15,9 @@ from time import monotonic
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.differential import core
-from tests.differential.anvil_oracle import FORKS, Anvils, anvils, for_anvil
+from tests.differential.anvil_oracle import FORKS, NODE_RESULTS, Anvils, anvils, for_anvil
 from tests.differential.case import Answer, Case
-from tests.differential.compare import Difference, differences, story
+from tests.differential.compare import RESULTS, Difference, differences, story
 from tests.differential.engines import shorter
 from tests.differential.generator import case_named
 from tests.differential.shrink import Shrinker
@@ -29,7 +29,7 @@ BROKEN_MAX = 5
 def compared(case: Case, nodes: Anvils, engine: str) -> tuple[list[Difference], Answer]:
     theirs, mined = nodes.answer(case)
     ours = core.answer_in_blocks(case, mined.before, mined.blocks, engine)
-    return differences(theirs, ours), theirs
+    return differences(theirs, ours, (*RESULTS, *NODE_RESULTS)), theirs
 
 
 class Comparison:

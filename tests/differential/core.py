@@ -127,7 +127,8 @@ def answer_in_blocks(
         open_block(execution, parent_hash=block.hashes[-1], parent_beacon_root=bytes(32))
         results.append(_transact(execution, rules, draft.raw(), block))
         state.apply(journal.write_set())
-    return {"transactions": results, "accounts": shown_state(state), "broken": []}
+    root = "0x" + trie_of(state).root().hex()
+    return {"transactions": results, "accounts": shown_state(state), "root": root, "broken": []}
 
 
 def state_shown(accounts: Answer) -> PlainState:
@@ -214,6 +215,8 @@ def shown_receipt(receipt: EvmReceipt, cumulative_gas: int) -> dict[str, Any]:
             for log in receipt.logs
         ],
         "receipt": "0x" + receipt.encode(cumulative_gas).hex(),
+        "created": None if receipt.contract is None else "0x" + receipt.contract.hex(),
+        "price": receipt.effective_price_wei,
     }
 
 
