@@ -168,6 +168,7 @@ PARTS = [
         ["tests/jam/hostile.py", "--count", "{count}", "--first", "{first}"],
     ),
     evm_cases("EVM against EELS", "run", 3_000, 500),
+    evm_cases("EVM against anvil", "anvil_run", 500, 250),
     evm_cases("EVM compiled against interpreted", "engines", 40_000, 5_000),
     *(hostile_code(engine) for engine in ("interpreted", "compiled")),
     *(bombs(engine) for engine in ("interpreted", "usual")),

@@ -1,6 +1,6 @@
 """Two answers to one case: what differs, and the case told so that a reader can follow it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
@@ -12,6 +12,7 @@ from laneway.evm.secp256k1 import address as address_of_secret
 SHOWN_MAX = 12
 """Lines of difference; the first few say which kind it is."""
 CODE_LINES_MAX = 120
+RESULTS = ("gas", "status", "output", "logs", "receipt")
 
 
 class Difference(Struct, frozen=True):
@@ -31,9 +32,13 @@ def is_judged(oracle: Answer) -> bool:
     return all(result.get("is_judged", True) for result in oracle["transactions"])
 
 
-def differences(oracle: Answer, core: Answer) -> list[Difference]:
+def differences(oracle: Answer, core: Answer, results: Sequence[str] = RESULTS) -> list[Difference]:
+    """`results` are what is compared of each transaction."""
     theirs, ours = oracle["accounts"], core["accounts"]
-    found = [*_of_transactions(oracle, core), *_of_accounts(without_empty(theirs), ours)]
+    found = [
+        *transaction_differences(oracle, core, results),
+        *_of_accounts(without_empty(theirs), ours),
+    ]
     if not found:
         found += _of_the_whole(oracle, core)
     return found[:SHOWN_MAX]
@@ -58,7 +63,9 @@ def _of_the_whole(oracle: Answer, core: Answer) -> Iterator[Difference]:
         yield Difference("law", "laneway alone", "kept", law)
 
 
-def _of_transactions(oracle: Answer, core: Answer) -> Iterator[Difference]:
+def transaction_differences(
+    oracle: Answer, core: Answer, results: Sequence[str]
+) -> Iterator[Difference]:
     pairs = zip(oracle["transactions"], core["transactions"], strict=True)
     for index, (theirs, ours) in enumerate(pairs):
         where = f"transaction {index}"
@@ -67,7 +74,7 @@ def _of_transactions(oracle: Answer, core: Answer) -> Iterator[Difference]:
             continue
         if "excluded" in theirs:
             continue
-        for name in ("gas", "status", "output", "logs", "receipt"):
+        for name in results:
             if theirs[name] != ours[name]:
                 yield Difference(
                     name,

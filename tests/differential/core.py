@@ -1,5 +1,6 @@
 """laneway's side: the one file that knows the interface of its EVM core."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.differential.case import Answer, Case, CaseBlock
@@ -9,6 +10,7 @@ from laneway.evm.errors import InvalidTransaction
 from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.execution.receipt import EvmReceipt
+from laneway.evm.execution.system_calls import open_block
 from laneway.evm.fork import Fork
 from laneway.evm.limits import COMPILED_AFTER_GAS, EAGERLY, NEVER_COMPILED
 from laneway.evm.machine.context import BlockContext
@@ -113,6 +115,36 @@ def _executed(
     return results, journal
 
 
+def answer_in_blocks(
+    case: Case, before: Answer, blocks: Sequence[CaseBlock], engine: str
+) -> Answer:
+    """Each transaction in a block of its own, on accounts that are known from elsewhere."""
+    state, rules, results = state_shown(before), RULES[case.fork], []
+    for draft, block in zip(case.drafts, blocks, strict=True):
+        journal = StateJournal(state)
+        context = context_of(block, rules)
+        execution = EvmExecution(journal, context, rules, compiled_after=COMPILED_AFTER[engine])
+        open_block(execution, parent_hash=block.hashes[-1], parent_beacon_root=bytes(32))
+        results.append(_transact(execution, rules, draft.raw(), block))
+        state.apply(journal.write_set())
+    root = "0x" + trie_of(state).root().hex()
+    return {"transactions": results, "accounts": shown_state(state), "root": root, "broken": []}
+
+
+def state_shown(accounts: Answer) -> PlainState:
+    """The state of accounts as `shown_state` shows them."""
+    state = PlainState()
+    for address, held in accounts.items():
+        state.put(
+            bytes.fromhex(address[2:]),
+            nonce=int(held["nonce"], 16),
+            balance_wei=int(held["balance"], 16),
+            code=bytes.fromhex(held["code"][2:]),
+            storage={int(key, 16): int(value, 16) for key, value in held["storage"].items()},
+        )
+    return state
+
+
 SENDER, CONTRACT, COINBASE = b"\x11" * 20, b"\x22" * 20, b"\x33" * 20
 FUNDS_WEI = 10**24
 PLAIN_BLOCK = CaseBlock(
@@ -183,6 +215,8 @@ def shown_receipt(receipt: EvmReceipt, cumulative_gas: int) -> dict[str, Any]:
             for log in receipt.logs
         ],
         "receipt": "0x" + receipt.encode(cumulative_gas).hex(),
+        "created": None if receipt.contract is None else "0x" + receipt.contract.hex(),
+        "price": receipt.effective_price_wei,
     }
 
 
