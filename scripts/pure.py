@@ -11,8 +11,8 @@ ROOT = Path(__file__).parent.parent
 HOME = ROOT / "src/laneway"
 
 PURE = (
-    *("core/**/*.py", "lanes/**/*.py", "evm/**/*.py", "cosmos/**/*.py", "jam/**/*.py"),
-    *("rollups/**/*.py", "ports/**/*.py"),
+    *("core/**/*.py", "lanes/**/*.py", "evm/**/*.py", "ubt/**/*.py"),
+    *("cosmos/**/*.py", "jam/**/*.py", "rollups/**/*.py", "ports/**/*.py"),
     *("devnets/*/model.py", "devnets/*/model/**/*.py"),
     *("builder/packages.py", "builder/snapshots.py"),
     *("stores/judge.py", "stores/pages.py"),

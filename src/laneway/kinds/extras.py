@@ -16,6 +16,7 @@ EXTRAS = {
         *("blake2b", "coincurve", "cryptography", "gmpy2", "py_arkworks_bls12381", "sha3"),
     ),
     "redis": ("hiredis", "redis", "sha3"),
+    "ubt": ("blake3",),
 }
 """The importable names of what pyproject.toml lists for each extra; a test compares them."""
 

@@ -1,0 +1,110 @@
+"""A unified binary tree (EIP-7864): keys and values of 32 bytes under one root.
+
+A tree is a value: changes give another one, the old one stays as it was, and both share what
+neither changed. So a snapshot of any size costs nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from laneway.ubt.errors import MalformedTreeKey, MalformedTreeValue
+from laneway.ubt.limits import STEM_BYTES
+from laneway.ubt.merge import Group, built, merged
+from laneway.ubt.nodes import BranchNode, StemNode, TreeNode, hashing
+from laneway.ubt.profile import JAM, ZERO, TreeProfile
+
+
+class StoredStem(NamedTuple):
+    """A group as a file may hold it."""
+
+    stem: bytes
+    indices: bytes
+    """The subindices that have a value, ascending."""
+    values: bytes
+    """Their values, 32 bytes each."""
+    digest: bytes = b""
+    """Its hash, which is not checked; b"" if it is to be made."""
+
+
+class UnifiedTree(Struct, frozen=True):
+    profile: TreeProfile = JAM
+    node: TreeNode | None = None
+
+    def root(self) -> bytes:
+        """The hash of all; zeros for the empty tree. Only what has no hash yet is hashed."""
+        node = self.node
+        if node is None:
+            return ZERO
+        return node.digest or hashing(self.profile)(node)
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a key; None if it has none."""
+        if len(key) != 32:
+            raise MalformedTreeKey(given=len(key))
+        found = find(self.node, key[:STEM_BYTES])
+        return found.get(key[STEM_BYTES]) if found is not None else None
+
+    def updated(self, changes: Mapping[bytes, bytes | None]) -> "UnifiedTree":
+        """The tree after all changes at once: None deletes, and so do zeros where the profile
+        holds them for nothing."""
+        node = merged(self.node, grouped(changes, is_zero_absent=self.profile.is_zero_absent))
+        return self if node is self.node else UnifiedTree(self.profile, node)
+
+    def stems(self) -> Iterator[StemNode]:
+        """Every group, in the order of the stems."""
+        waiting = [self.node]
+        while waiting:
+            node = waiting.pop()
+            if type(node) is BranchNode:
+                waiting += (node.right, node.left)
+            elif type(node) is StemNode:
+                yield node
+
+    def items(self) -> Iterator[tuple[bytes, bytes]]:
+        """Every key with its value, in the order of the keys."""
+        for node in self.stems():
+            for subindex, value in node.items():
+                yield node.stem + bytes((subindex,)), value
+
+    def stored(self) -> Iterator[StoredStem]:
+        """Every group with its hash, for a file."""
+        self.root()
+        for node in self.stems():
+            yield StoredStem(node.stem, node.indices, node.values, node.digest)
+
+    @classmethod
+    def opened(cls, stored: Iterable[StoredStem], profile: TreeProfile = JAM) -> "UnifiedTree":
+        """The tree of groups that are sorted by stem. Hashes of groups are taken as they stand,
+        so a file is compared with its root and believed as far as its place is."""
+        stems = [StemNode(*one) for one in stored]
+        return cls(profile, built(stems))
+
+
+def find(node: TreeNode | None, stem: bytes) -> StemNode | None:
+    depth = 0
+    while type(node) is BranchNode:
+        node = node.right if stem[depth >> 3] & (128 >> (depth & 7)) else node.left
+        depth += 1
+    return node if type(node) is StemNode and node.stem == stem else None
+
+
+def grouped(changes: Mapping[bytes, bytes | None], *, is_zero_absent: bool) -> list[Group]:
+    """Changes by their stems, sorted."""
+    nothing = ZERO if is_zero_absent else None
+    groups: dict[bytes, dict[int, bytes | None]] = {}
+    for key, value in changes.items():
+        if len(key) != 32:
+            raise MalformedTreeKey(given=len(key))
+        if value is not None and len(value) != 32:
+            raise MalformedTreeValue(key=key.hex(), given=len(value))
+        if value == nothing:
+            value = None
+        stem = key[:STEM_BYTES]
+        group = groups.get(stem)
+        if group is None:
+            groups[stem] = {key[STEM_BYTES]: value}
+        else:
+            group[key[STEM_BYTES]] = value
+    return sorted(groups.items())
