@@ -5,7 +5,6 @@ proof's path, or keys of one address by profile. EIP-8297 is another tree and is
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -88,7 +87,8 @@ def key_cases() -> list[Any]:
 @pytest.mark.parametrize("case", entry_cases())
 def test_a_tree_has_the_root_of_the_vectors(case: tuple[TreeProfile, dict[str, Any]]) -> None:
     profile, listed = case
-    check_root(profile, [(unhex(key), unhex(value)) for key, value in listed["entries"]], unhex(listed["root"]))
+    entries = [(unhex(key), unhex(value)) for key, value in listed["entries"]]
+    check_root(profile, entries, unhex(listed["root"]))
 
 
 @pytest.mark.parametrize("row", rows("operations"))

@@ -3,7 +3,7 @@
 InvalidTree
 ├── a key     MalformedTreeKey · MalformedTreeValue
 ├── a state   BalanceTooBig · NonceUnfit · CodeTooBig · CodeUnknown · SlotShadowed
-└── a proof   UnprovenTree · UnprovenTreeKey
+└── a proof   UnprovenTree (UnprovenTreeKey)
 """
 
 from laneway.core.errors import InvalidValue
@@ -56,6 +56,6 @@ class UnprovenTree(InvalidTree):
     message = "the proof is not one of this root: {problem}"
 
 
-class UnprovenTreeKey(InvalidTree):
+class UnprovenTreeKey(UnprovenTree):
     code = "tree_key_unproven"
     message = "the proof shows nothing about {key}"

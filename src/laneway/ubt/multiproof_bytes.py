@@ -56,8 +56,10 @@ def decode_multiproof(content: bytes) -> MultiProof:
     """UnprovenTree unless these are the bytes of a proof; whether it holds is not looked at."""
     reader = ByteReader(content)
     counts = COUNTS.unpack(reader.take(COUNTS.size))
+    if counts[0] != counts[1]:
+        raise UnprovenTree(problem=f"it has {counts[0]} keys and {counts[1]} values")
     keys = tuple(KEY.iter_unpack(reader.take(counts[0] * KEY.size)))
-    values = tuple([_value(reader) for _ in range(min(counts[1], counts[0]))])
+    values = tuple([_value(reader) for _ in range(counts[1])])
     nodes = tuple(reader.takes(counts[2], 32))
     refs = unpack_from(f"<{counts[3]}I", reader.take(4 * counts[3]))
     stems = tuple(reader.takes(counts[4], STEM_BYTES))
