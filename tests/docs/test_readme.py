@@ -11,7 +11,7 @@ from tests.readme import PAGE, ROOT, Block, Reader, blocks
 from tests.servers import PostgresServer
 
 import laneway
-from laneway import evm
+from laneway import evm, ubt
 
 KINDS = {"sh", "toml", "python", "text"}
 COMMANDS = ("laneway", "pip", "python", "make", "curl")
@@ -64,7 +64,7 @@ def test_every_name_that_the_package_offers_can_be_imported() -> None:
         with pytest.raises(AttributeError, match="no attribute 'nothing'"):
             getattr(package, "nothing")  # noqa: B009
         offered |= set(package.__all__)
-    assert imported() <= offered
+    assert imported() <= offered | set(ubt.__all__)
 
 
 @pytest.mark.parametrize("line", ["false", "no-such-command", "exit 3 | cat; test -e nothing"])
