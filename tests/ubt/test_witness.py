@@ -174,6 +174,15 @@ FIRST = GOOD.entries[0]
             {"entries": (msgspec.structs.replace(FIRST, post=b"x" * 32), *GOOD.entries[1:])},
             "is another one",
         ),
+        (
+            {
+                "entries": (
+                    msgspec.structs.replace(FIRST, pre=b"x" * 32, post=b"x" * 32),
+                    *GOOD.entries[1:],
+                )
+            },
+            "is another one",
+        ),
         ({"proof": MultiProof((), (), (), (), ())}, "shows nothing"),
     ],
 )

@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-BENCHES = ("contract", "door", "eoa", "evm", "jam", "rollup", "sequence")
+BENCHES = ("contract", "door", "eoa", "evm", "jam", "rollup", "rollup-front", "sequence")
 
 
 def main(arguments: list[str]) -> int:
@@ -18,10 +18,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="contestants, separated by commas")
     asked = parser.parse_args(arguments)
 
-    bench = import_module(f"laneway_bench.{asked.bench}.bench")
-    is_divisible = getattr(bench, f"{asked.bench.capitalize()}Bench").is_divisible
+    bench = import_module(f"laneway_bench.{asked.bench.replace('-', '_')}.bench")
+    called = asked.bench.title().replace("-", "")
+    is_divisible = getattr(bench, f"{called}Bench").is_divisible
     if asked.only and not is_divisible:
-        parser.error("--only belongs to eoa, evm, jam, rollup and sequence")
+        parser.error("--only belongs to eoa, evm, jam, rollup, rollup-front and sequence")
     chosen = (asked.only,) if is_divisible else ()
     code: int = bench.main(asked.json, asked.quick, asked.out, asked.peers, *chosen)
     return code

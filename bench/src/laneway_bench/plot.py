@@ -71,6 +71,7 @@ TITLES = {
     "eoa": "Transfers from one account a second, each in a block",
     "sequence": "Transfers from one Cosmos account a second, each in a block",
     "rollup": "What a rollup's lane costs, and how much of a chain it uses",
+    "rollup-front": "What stands before and behind a rollup's queue",
     "evm": "EVM transactions a second of one core",
     "jam": "What a JAM chain's bytes cost, against the peers of the same run",
 }

@@ -38,6 +38,8 @@ def table(found: Mapping[str, Any]) -> str:
         return "\n".join([*lines, *jam_lines(results), ""])
     if found["bench"] == "rollup":
         return "\n".join([*lines, *rollup_lines(results), ""])
+    if found["bench"] == "rollup-front":
+        return "\n".join([*lines, *rollup_front_lines(results), ""])
     lines += ["", "| contestant | jobs/s | CPU µs/job | each round |", "|---|---:|---:|---|"]
     for name, rates in scenarios(results).items():
         rounds = listed(rates["rounds_jobs_per_s"])
@@ -249,6 +251,20 @@ def rollup_lines(results: Mapping[str, Any]) -> list[str]:
             f"the first tenth, {rss['end']:.1f} MB at the end.",
         ]
     return lines
+
+
+def rollup_front_lines(results: Mapping[str, Any]) -> list[str]:
+    """What a tree costs beside its goals."""
+    if (ubt := results.get("ubt")) is None:
+        return []
+    head = "| stems | insert, s | root, s | open, s | update of 100 with root, ms | hashes of it |"
+    lines = ["", head, "|---:|---:|---:|---:|---:|---:|"]
+    for stems in ubt["update_ms"]:
+        names = ("insert_s", "root_s", "open_s", "update_ms", "hashes")
+        shown = " | ".join(number(ubt[name][stems]) for name in names)
+        lines.append(f"| {int(stems):,} | {shown} |")
+    clones = "; ".join(f"{int(n):,} stems {us:.2g} µs" for n, us in ubt["clone_us"].items())
+    return [*lines, "", f"A snapshot, all in CPU time: {clones}."]
 
 
 def listed(numbers: Sequence[float]) -> str:

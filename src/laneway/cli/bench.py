@@ -24,6 +24,7 @@ BENCHES = {
     "the chain model.",
     "rollup": "A rollup's lane: what a block costs and leaves, how soon it is final, "
     "how full 341 cores.",
+    "rollup-front": "What stands before and behind a rollup's queue: the unified binary tree.",
     "sequence": "Transfers per second from one Cosmos account, against cosmjs and cosmpy; "
     "blobs and memory.",
 }
@@ -32,6 +33,7 @@ DIVISIBLE = {
     "evm": "Workloads or contestants",
     "jam": "Parts",
     "rollup": "Parts",
+    "rollup-front": "Parts",
     "sequence": "Contestants",
 }
 """Benchmarks of which some can be left out, and what these are called."""
@@ -54,7 +56,7 @@ def add(name: str, purpose: str) -> None:
         help="Where the table and the plot go.",
     )
     def run(as_json: bool, quick: bool, out: Path, **chosen: str) -> int:
-        main = find("bench", f"laneway_bench.{name}.bench", "main", HOW_TO_GET_IT)
+        main = find("bench", f"laneway_bench.{name.replace('-', '_')}.bench", "main", HOW_TO_GET_IT)
         code: int = main(json=as_json, quick=quick, out=out, **chosen)
         return code
 

@@ -1,0 +1,1 @@
+"""`laneway bench rollup-front`: the benchmark, and the processes that it measures."""
