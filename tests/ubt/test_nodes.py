@@ -40,6 +40,18 @@ def test_what_changes_nothing_gives_the_same_group() -> None:
     node = group(3, 200)
     assert node.written({3: node.get(3), 9: None}) is node
     assert node.written({}) is node
+    lone = group(3)
+    assert lone.written({3: lone.get(3)}) is lone
+
+
+def test_the_one_value_of_a_group_is_replaced() -> None:
+    changed = group(3).written({3: TWO})
+    assert changed is not None
+    assert (list(changed.items()), changed.stem) == ([(3, TWO)], STEM)
+    other = group(3).written({4: TWO})
+    assert other is not None
+    assert other.get(4) == TWO
+    assert other.get(3) == group(3).get(3)
 
 
 def test_a_group_without_values_is_none() -> None:

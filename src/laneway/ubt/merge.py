@@ -49,7 +49,6 @@ def _merged_one(
 ) -> TreeNode | None:
     """The same for one group: down to its place, and up again with what is new."""
     above: list[BranchNode] = []
-    first = depth
     while type(node) is BranchNode:
         above.append(node)
         node = node.right if stem[depth >> 3] & (128 >> (depth & 7)) else node.left
@@ -65,17 +64,16 @@ def _merged_one(
         )
         if found is node:
             return above[0] if above else node
-    while depth > first:
+    for branch in reversed(above):
         depth -= 1
-        branch = above[depth - first]
         if stem[depth >> 3] & (128 >> (depth & 7)):
-            other, is_right = branch.left, True
+            left, right = branch.left, found
         else:
-            other, is_right = branch.right, False
-        if type(found) is BranchNode or (found is not None and other is not None):
-            found = BranchNode(other, found) if is_right else BranchNode(found, other)
+            left, right = found, branch.right
+        if left is not None and right is not None:
+            found = BranchNode(left, right)
         else:
-            found = joined(other, found) if is_right else joined(found, other)
+            found = joined(left, right)
     return found
 
 

@@ -50,6 +50,9 @@ class StemNode(Struct, gc=False, eq=False):
     def written(self, changes: Mapping[int, bytes | None]) -> "StemNode | None":
         """The group after some changes, of which None deletes; None if no value is left."""
         indices, values = self.indices, self.values
+        if len(indices) == len(changes) == 1 and (value := changes.get(indices[0])) is not None:
+            # Most groups have one value, and most changes change it.
+            return self if value == values else StemNode(self.stem, indices, value)
         for subindex, value in changes.items():
             at = bisect_left(indices, subindex)
             is_there = at < len(indices) and indices[at] == subindex
