@@ -4,6 +4,7 @@ import pytest
 
 from laneway.ubt.keys import (
     MAIN_STORAGE,
+    KeyKind,
     basic_data_key,
     chunk_key,
     code_hash_key,
@@ -11,6 +12,8 @@ from laneway.ubt.keys import (
     slot_key,
     slot_place,
     stem_of,
+    touched_chunk,
+    touched_slot,
 )
 from laneway.ubt.limits import CODE_INDEX_MAX, CODE_SIZE_MAX
 from laneway.ubt.profile import EIP7864_2025, GETH, JAM, PROFILES, TreeProfile
@@ -66,3 +69,12 @@ def test_the_last_chunk_of_the_largest_code_stands_in_the_last_group_of_code() -
     chunks = (CODE_SIZE_MAX + 30) // 31
     last = chunk_key(JAM, ADDRESS, chunks - 1)
     assert last[:31] == stem_of(JAM, ADDRESS, CODE_INDEX_MAX)
+
+
+def test_a_touched_key_says_what_it_is_the_key_of() -> None:
+    chunk = touched_chunk(JAM, ADDRESS, 7)
+    assert (chunk.key, chunk.kind) == (chunk_key(JAM, ADDRESS, 7), KeyKind.CODE_CHUNK)
+    assert (chunk.address, chunk.chunk, chunk.slot) == (ADDRESS, 7, bytes(32))
+    slot = touched_slot(JAM, ADDRESS, 258)
+    assert (slot.key, slot.kind) == (slot_key(JAM, ADDRESS, 258), KeyKind.STORAGE)
+    assert (slot.address, slot.chunk, slot.slot) == (ADDRESS, 0, bytes(30) + b"\x01\x02")

@@ -10,6 +10,7 @@ from laneway.evm import (
     EvmExecution,
     Fork,
     PlainState,
+    ReadSet,
     StateAccount,
     StateJournal,
     StateView,
@@ -18,12 +19,13 @@ from laneway.evm import (
 )
 from laneway.evm.keccak import keccak
 from laneway.evm.transaction import DynamicFeeTransaction
-from laneway.ubt.account import BasicData, chunkify, encode_basic_data
+from laneway.ubt.account import BasicData, chunkify, decode_basic_data, encode_basic_data
 from laneway.ubt.errors import BalanceTooBig, CodeUnknown, SlotShadowed
 from laneway.ubt.keys import basic_data_key, chunk_key, code_hash_key, slot_key
 from laneway.ubt.profile import GETH, JAM, PROFILES, ZERO, TreeProfile
 from laneway.ubt.state import EMPTY_CODE_HASH, TreeState
 from laneway.ubt.tree import UnifiedTree
+from laneway.ubt.witness import make_witness, read_section
 
 ALICE, TOKEN = b"\xaa" * 20, b"\xcc" * 20
 CODE = bytes(range(1, 90))
@@ -181,7 +183,38 @@ def test_executions_on_a_tree_are_those_on_dictionaries(profile: TreeProfile) ->
             assert receipts[0] == receipts[1]
         writes, others = (journal.write_set() for journal in journals)
         assert writes == others
+        check_witness(tree, journals[1].read_set(), writes)
         plain.apply(writes)
         tree = tree.updated(writes)
     assert tree.storage(TOKEN, 0) > 0
     assert keccak(b"\x01") in tree.codes
+
+
+def check_witness(before: TreeState, reads: ReadSet, writes: WriteSet) -> None:
+    """What an execution read and wrote is shown to somebody who has the two roots alone."""
+    profile, after = before.tree.profile, before.updated(writes)
+    written = [touched for touched, _ in before.written(writes)]
+    pre, post = make_witness(before.tree, after.tree, before.read(reads), written)
+    shown = read_section(pre, before.root(), profile, is_post=False)
+    for address, account in reads.accounts.items():
+        leaf = shown.get(basic_data_key(profile, address)) or ZERO
+        data = decode_basic_data(leaf)
+        wanted = account or StateAccount()
+        assert (data.nonce, data.balance_wei) == (wanted.nonce, wanted.balance_wei)
+        code_hash = shown.get(code_hash_key(profile, address)) or ZERO
+        assert code_hash in (wanted.code_hash, ZERO)
+    for address, slots in reads.storage.items():
+        for slot, held in slots.items():
+            assert int.from_bytes(shown.get(slot_key(profile, address, slot)) or ZERO) == held
+    for address, code in reads.codes.items():
+        for number, chunk in enumerate(chunkify(code)):
+            assert shown.get(chunk_key(profile, address, number)) == chunk
+    shown = read_section(post, after.root(), profile, is_post=True)
+    for key, value in before.changes(writes).items():
+        assert (shown.get(key) or ZERO) == value
+
+
+def test_a_slot_that_nothing_can_be_in_needs_no_witness() -> None:
+    slot = 0xFF << 248
+    reads = ReadSet({}, {TOKEN: {slot: 0, 5: 0}}, {}, {})
+    assert [one.slot for one in empty(JAM).read(reads)] == [(5).to_bytes(32, "big")]

@@ -8,13 +8,12 @@ from tests.ubt.scene import KEYS, STEMS, SUBINDICES
 
 from laneway.ubt import witness as witness_module
 from laneway.ubt.errors import UnprovenTree, UnprovenTreeKey
+from laneway.ubt.keys import KeyKind, TouchedKey
 from laneway.ubt.limits import PROOF_KEYS_MAX
 from laneway.ubt.multiproof import MultiProof
 from laneway.ubt.profile import GETH, JAM, PROFILES, ZERO, TreeProfile
 from laneway.ubt.tree import UnifiedTree
 from laneway.ubt.witness import (
-    KeyKind,
-    TouchedKey,
     WitnessEntry,
     WitnessSection,
     decode_section,

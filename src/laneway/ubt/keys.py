@@ -5,10 +5,13 @@ byte that chooses in the group. Group 0 of an account is its header: basic data,
 first 64 slots of its storage and the first 128 chunks of its code.
 """
 
+from enum import IntEnum
 from typing import Final
 
+from msgspec import Struct
+
 from laneway.ubt.limits import CODE_INDEX_MAX, STEM_BYTES
-from laneway.ubt.profile import TreeProfile
+from laneway.ubt.profile import ZERO, TreeProfile
 
 BASIC_DATA: Final = 0
 CODE_HASH: Final = 1
@@ -19,6 +22,27 @@ MAIN_STORAGE: Final = 256**30
 """The number of the group in which the slots begin that are not in the header."""
 
 ADDRESS_PADDING: Final = bytes(12)
+
+
+class KeyKind(IntEnum):
+    BASIC_DATA = 0
+    CODE_HASH = 1
+    CODE_CHUNK = 2
+    STORAGE = 3
+    NEIGHBOUR = 4
+    """Not of the original: a key that shows where a missing stem would be."""
+
+
+class TouchedKey(Struct, frozen=True):
+    """A key that a block read or wrote, and what it is the key of."""
+
+    key: bytes
+    kind: KeyKind
+    address: bytes
+    chunk: int = 0
+    slot: bytes = ZERO
+    tx_index: int = 0
+    """The first transaction that touched it; 0 is before all of them, 1 is the first."""
 
 
 def stem_of(profile: TreeProfile, address: bytes, index: int) -> bytes:
@@ -52,6 +76,15 @@ def slot_place(slot: int) -> tuple[int, int]:
         return 0, HEADER_STORAGE + slot
     index, subindex = divmod(slot, WIDTH)
     return MAIN_STORAGE + index, subindex
+
+
+def touched_chunk(profile: TreeProfile, address: bytes, chunk: int) -> TouchedKey:
+    return TouchedKey(chunk_key(profile, address, chunk), KeyKind.CODE_CHUNK, address, chunk)
+
+
+def touched_slot(profile: TreeProfile, address: bytes, slot: int) -> TouchedKey:
+    key = slot_key(profile, address, slot)
+    return TouchedKey(key, KeyKind.STORAGE, address, slot=slot.to_bytes(32, "big"))
 
 
 def is_shadowed(profile: TreeProfile, slot: int) -> bool:

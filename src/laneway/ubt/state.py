@@ -23,11 +23,14 @@ from laneway.ubt.account import (
 )
 from laneway.ubt.errors import CodeUnknown, SlotShadowed
 from laneway.ubt.keys import (
+    KeyKind,
+    TouchedKey,
     basic_data_key,
-    chunk_key,
     code_hash_key,
     is_shadowed,
     slot_key,
+    touched_chunk,
+    touched_slot,
 )
 from laneway.ubt.profile import ZERO
 from laneway.ubt.tree import UnifiedTree
@@ -65,6 +68,19 @@ class StateWrites(Protocol):
     @property
     def codes(self) -> Mapping[bytes, bytes]:
         """New code by its hash."""
+        ...
+
+
+class StateReads(Protocol):
+    """What an execution asked its state for: `laneway.evm.state.changes.ReadSet`."""
+
+    @property
+    def accounts(self) -> Mapping[bytes, object]: ...
+    @property
+    def storage(self) -> Mapping[bytes, Mapping[int, int]]: ...
+    @property
+    def codes(self) -> Mapping[bytes, bytes]:
+        """Code by its account."""
         ...
 
 
@@ -116,16 +132,32 @@ class TreeState(Struct, frozen=True):
 
     def changes(self, writes: StateWrites) -> dict[bytes, bytes]:
         """The new value of every key that a write set touches; zeros for what is gone."""
+        return {touched.key: value for touched, value in self.written(writes)}
+
+    def written(self, writes: StateWrites) -> Iterator[tuple[TouchedKey, bytes]]:
+        """The same with what each key is the key of, for a witness."""
         profile = self.tree.profile
-        found: dict[bytes, bytes] = {}
         for address, account in writes.accounts.items():
-            found.update(self._account_changes(address, account, writes.codes))
+            yield from self._account_changes(address, account, writes.codes)
         for address, slots in writes.storage.items():
             for slot, value in slots.items():
                 if is_shadowed(profile, slot):
                     raise SlotShadowed(slot=hex(slot), address=address.hex())
-                found[slot_key(profile, address, slot)] = value.to_bytes(32, "big")
-        return found
+                yield touched_slot(profile, address, slot), value.to_bytes(32, "big")
+
+    def read(self, reads: StateReads) -> Iterator[TouchedKey]:
+        """The keys that answer what an execution read of this state, for a witness."""
+        profile = self.tree.profile
+        for address in reads.accounts:
+            yield TouchedKey(basic_data_key(profile, address), KeyKind.BASIC_DATA, address)
+            yield TouchedKey(code_hash_key(profile, address), KeyKind.CODE_HASH, address)
+        for address, slots in reads.storage.items():
+            for slot in slots:
+                if not is_shadowed(profile, slot):
+                    yield touched_slot(profile, address, slot)
+        for address, code in reads.codes.items():
+            for number in range(chunk_count(len(code))):
+                yield touched_chunk(profile, address, number)
 
     def updated(self, writes: StateWrites) -> "TreeState":
         """The state after a write set; this one stays as it is."""
@@ -135,7 +167,7 @@ class TreeState(Struct, frozen=True):
 
     def _account_changes(
         self, address: bytes, account: WrittenAccount | None, codes: Mapping[bytes, bytes]
-    ) -> Iterator[tuple[bytes, bytes]]:
+    ) -> Iterator[tuple[TouchedKey, bytes]]:
         profile = self.tree.profile
         found = self.account(address)
         before, code_hash_before = found or (BasicData(), EMPTY_CODE_HASH)
@@ -151,13 +183,15 @@ class TreeState(Struct, frozen=True):
                 hash_leaf = EMPTY_CODE_HASH
             data = BasicData(account.nonce, account.balance_wei, size)
             leaf = encode_basic_data(address, data)
-        yield basic_data_key(profile, address), leaf
+        key = basic_data_key(profile, address)
+        yield TouchedKey(key, KeyKind.BASIC_DATA, address), leaf
         if hash_leaf is not None:
-            yield code_hash_key(profile, address), hash_leaf
+            key = code_hash_key(profile, address)
+            yield TouchedKey(key, KeyKind.CODE_HASH, address), hash_leaf
         if chunks is not None:
             chunks += [ZERO] * (chunk_count(before.code_size) - len(chunks))
             for number, chunk in enumerate(chunks):
-                yield chunk_key(profile, address, number), chunk
+                yield touched_chunk(profile, address, number), chunk
 
     def _new_code(self, address: bytes, code_hash: bytes, codes: Mapping[bytes, bytes]) -> bytes:
         if code_hash == EMPTY_CODE_HASH:

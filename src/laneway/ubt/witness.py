@@ -10,7 +10,6 @@ entries are a description for people; who needs a value asks for its key.
 """
 
 from collections.abc import Iterable, Mapping
-from enum import IntEnum
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -23,32 +22,12 @@ from laneway.ubt.extension import (
     encode_extension,
     prove_missing,
 )
+from laneway.ubt.keys import KeyKind, TouchedKey
 from laneway.ubt.limits import PROOF_KEYS_MAX, SECTION_BYTES_MAX, STEM_BYTES
 from laneway.ubt.multiproof import MultiProof, ProvenKeys, prove, verify
 from laneway.ubt.multiproof_bytes import ByteReader, decode_multiproof, encode_multiproof
 from laneway.ubt.profile import JAM, ZERO, TreeProfile
 from laneway.ubt.tree import UnifiedTree, find
-
-
-class KeyKind(IntEnum):
-    BASIC_DATA = 0
-    CODE_HASH = 1
-    CODE_CHUNK = 2
-    STORAGE = 3
-    NEIGHBOUR = 4
-    """Not of the original: a key that shows where a missing stem would be."""
-
-
-class TouchedKey(Struct, frozen=True):
-    """A key that a block read or wrote, and what it is the key of."""
-
-    key: bytes
-    kind: KeyKind
-    address: bytes
-    chunk: int = 0
-    slot: bytes = ZERO
-    tx_index: int = 0
-    """The first transaction that touched it; 0 is before all of them, 1 is the first."""
 
 
 class WitnessEntry(Struct, frozen=True):
