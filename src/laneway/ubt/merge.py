@@ -41,7 +41,13 @@ def _merged(
         right = _merged(right, groups, middle, end, depth + 1)
     if left is node.left and right is node.right:
         return node
-    return joined(left, right)
+    found = joined(left, right)
+    if type(found) is BranchNode:
+        if left is node.left:
+            found.left_digest = node.left_digest
+        if right is node.right:
+            found.right_digest = node.right_digest
+    return found
 
 
 def _merged_one(
@@ -67,13 +73,14 @@ def _merged_one(
     for branch in reversed(above):
         depth -= 1
         if stem[depth >> 3] & (128 >> (depth & 7)):
-            left, right = branch.left, found
+            if branch.left is None or found is None:
+                found = joined(branch.left, found)
+            else:
+                found = BranchNode(branch.left, found, branch.left_digest)
+        elif branch.right is None or found is None:
+            found = joined(found, branch.right)
         else:
-            left, right = found, branch.right
-        if left is not None and right is not None:
-            found = BranchNode(left, right)
-        else:
-            found = joined(left, right)
+            found = BranchNode(found, branch.right, b"", branch.right_digest)
     return found
 
 

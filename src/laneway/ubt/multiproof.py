@@ -140,11 +140,11 @@ class _Collector:
         assert type(node) is BranchNode, "two groups stand below a branch"
         middle = parting(self._stems, begin, end, depth)
         if middle == begin:
-            self._listed.append(digest_of(node.left))
+            self._listed.append(node.left_digest)
         else:
             self.collect(node.left, begin, middle, depth + 1)
         if middle == end:
-            self._listed.append(digest_of(node.right))
+            self._listed.append(node.right_digest)
         else:
             self.collect(node.right, middle, end, depth + 1)
 
@@ -154,10 +154,10 @@ class _Collector:
         rights: list[bytes] = []
         while type(node) is BranchNode:
             if stem[depth >> 3] & (128 >> (depth & 7)):
-                self._listed.append(digest_of(node.left))
+                self._listed.append(node.left_digest)
                 node = node.right
             else:
-                rights.append(digest_of(node.right))
+                rights.append(node.right_digest)
                 node = node.left
             depth += 1
         assert type(node) is StemNode
@@ -182,11 +182,6 @@ class _Collector:
             self._collect_inside(hashes, right, 2 * position + 1, levels - 1)
         else:
             self._listed.append(hashes.get(2 * position + 1, ZERO))
-
-
-def digest_of(node: TreeNode | None) -> bytes:
-    """Of a tree whose root was asked for."""
-    return ZERO if node is None else node.digest
 
 
 def rest_of(stem: bytes, depth: int) -> int:

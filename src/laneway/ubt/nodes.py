@@ -1,7 +1,8 @@
 """The nodes of the tree and their hashes.
 
-A node never changes what it holds, so versions of a tree share all that neither changed. Its hash
-is made when it is first asked for, and kept in it: b"" stands for one that nobody asked for.
+A node never changes what it holds, so versions of a tree share all that neither changed. Hashes
+are made when they are first asked for; b"" stands for one that nobody asked for. A group keeps its
+own, and a branch those of its two sides: so an update looks at no node beside its way.
 
 The values of a group stand one after the other in the order of their subindices, since most groups
 have one or two. Positions inside a group are numbered as in a heap: 1 is its root, 2 and 3 are the
@@ -81,7 +82,8 @@ class BranchNode(Struct, gc=False, eq=False):
 
     left: "TreeNode | None"
     right: "TreeNode | None"
-    digest: bytes = b""
+    left_digest: bytes = b""
+    right_digest: bytes = b""
 
 
 TreeNode: TypeAlias = StemNode | BranchNode
@@ -93,25 +95,27 @@ def new_stem(stem: bytes, changes: Mapping[int, bytes | None]) -> StemNode | Non
 
 
 @cache
-def hashing(profile: TreeProfile) -> Callable[[TreeNode], bytes]:
+def hashing(profile: TreeProfile) -> Callable[[TreeNode | None], bytes]:
     """What hashes a node, and all below it that has no hash yet."""
     hasher, tag, lifts = profile.hasher, profile.branch_tag, profile.lifts_lone_child
     of_stem = stem_hashing(profile)
 
-    def hashed(node: TreeNode) -> bytes:
+    def hashed(node: TreeNode | None) -> bytes:
+        if type(node) is BranchNode:
+            left, right = node.left_digest, node.right_digest
+            if not left:
+                node.left_digest = left = hashed(node.left)
+            if not right:
+                node.right_digest = right = hashed(node.right)
+            if lifts and (node.left is None or node.right is None):
+                return right if node.left is None else left
+            return hasher(tag + left + right).digest()
         if type(node) is StemNode:
-            node.digest = found = of_stem(node)
+            found = node.digest
+            if not found:
+                node.digest = found = of_stem(node)
             return found
-        assert type(node) is BranchNode
-        one, other = node.left, node.right
-        left = ZERO if one is None else one.digest or hashed(one)
-        right = ZERO if other is None else other.digest or hashed(other)
-        if lifts and (one is None or other is None):
-            found = left if other is None else right
-        else:
-            found = hasher(tag + left + right).digest()
-        node.digest = found
-        return found
+        return ZERO
 
     return hashed
 

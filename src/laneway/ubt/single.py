@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from laneway.ubt.errors import UnprovenTree, UnprovenTreeKey
 from laneway.ubt.limits import STEM_BITS, STEM_BYTES, SUBTREE_LEVELS
-from laneway.ubt.nodes import LEAF, BranchNode, hashing, leaf_hash, subtree
+from laneway.ubt.nodes import LEAF, BranchNode, leaf_hash, subtree
 from laneway.ubt.profile import ZERO, TreeProfile
 from laneway.ubt.tree import UnifiedTree, find
 
@@ -39,14 +39,13 @@ def prove_one(tree: UnifiedTree, key: bytes) -> SingleProof:
 def siblings(tree: UnifiedTree, stem: bytes) -> list[bytes]:
     """What stands beside the way to a stem, the deepest first."""
     tree.root()
-    hashed = hashing(tree.profile)
     found: list[bytes] = []
     node = tree.node
     while type(node) is BranchNode:
         depth = len(found)
         is_right = stem[depth >> 3] & (128 >> (depth & 7))
-        node, beside = (node.right, node.left) if is_right else (node.left, node.right)
-        found.append(ZERO if beside is None else beside.digest or hashed(beside))
+        found.append(node.left_digest if is_right else node.right_digest)
+        node = node.right if is_right else node.left
     return [*[ZERO] * (STEM_BITS - len(found)), *reversed(found)]
 
 

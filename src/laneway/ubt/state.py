@@ -87,7 +87,7 @@ class StateReads(Protocol):
 class TreeState(Struct, frozen=True):
     """One version of a state. Versions share the codes, which only grow."""
 
-    tree: UnifiedTree = UnifiedTree()
+    tree: UnifiedTree = field(default_factory=UnifiedTree)
     codes: MutableMapping[bytes, bytes] = field(default_factory=dict)
 
     def root(self) -> bytes:

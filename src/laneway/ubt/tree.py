@@ -28,16 +28,17 @@ class StoredStem(NamedTuple):
     """Its hash, which is not checked; b"" if it is to be made."""
 
 
-class UnifiedTree(Struct, frozen=True):
+class UnifiedTree(Struct, eq=False):
     profile: TreeProfile = JAM
     node: TreeNode | None = None
+    digest: bytes = b""
+    """The root, once somebody asked for it."""
 
     def root(self) -> bytes:
         """The hash of all; zeros for the empty tree. Only what has no hash yet is hashed."""
-        node = self.node
-        if node is None:
-            return ZERO
-        return node.digest or hashing(self.profile)(node)
+        if not self.digest:
+            self.digest = hashing(self.profile)(self.node)
+        return self.digest
 
     def get(self, key: bytes) -> bytes | None:
         """The value of a key; None if it has none."""
