@@ -13,7 +13,7 @@ from laneway.ubt.extension import (
     encode_extension,
     prove_missing,
 )
-from laneway.ubt.multiproof_bytes import ByteReader
+from laneway.ubt.multiproof_bytes import ProofBytes
 from laneway.ubt.profile import JAM, PROFILES, ZERO, TreeProfile
 from laneway.ubt.tree import UnifiedTree
 
@@ -39,7 +39,7 @@ def test_a_missing_stem_is_proven_by_the_nearest_one(profile: TreeProfile, missi
     assert proof.depth == max(common_bits(stem, missing) for stem in STEMS)
     check_missing(tree.root(), proof, profile)
     content = encode_extension(proof)
-    reader = ByteReader(content)
+    reader = ProofBytes(content)
     assert decode_extension(reader) == proof
     reader.check_end()
     assert len(content) == 127 + 32 * (248 - proof.outer.count(ZERO))
@@ -95,4 +95,4 @@ def test_the_layout_is_the_originals() -> None:
 def test_a_sibling_of_zeros_is_left_out() -> None:
     content = bytes(31 + 31 + 32 + 2) + b"\x80" + bytes(30) + bytes(32)
     with pytest.raises(UnprovenTree, match="not left out"):
-        decode_extension(ByteReader(content))
+        decode_extension(ProofBytes(content))

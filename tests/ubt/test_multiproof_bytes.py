@@ -7,7 +7,7 @@ from tests.ubt.scene import KEYS
 
 from laneway.ubt.errors import UnprovenTree
 from laneway.ubt.multiproof import MultiProof, prove
-from laneway.ubt.multiproof_bytes import ByteReader, decode_multiproof, encode_multiproof
+from laneway.ubt.multiproof_bytes import ProofBytes, decode_multiproof, encode_multiproof
 from laneway.ubt.tree import UnifiedTree
 
 SMALL = MultiProof(
@@ -70,7 +70,7 @@ def test_bytes_have_one_meaning(seed: int) -> None:
 
 
 def test_parts_are_read_in_order() -> None:
-    reader = ByteReader(b"\x01\x02\x03\x04\x05")
+    reader = ProofBytes(b"\x01\x02\x03\x04\x05")
     assert (reader.number(2), reader.takes(2, 1)) == (0x0102, [b"\x03", b"\x04"])
     with pytest.raises(UnprovenTree, match="end at 5"):
         reader.take(2)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from laneway.ubt.errors import UnprovenTree
 from laneway.ubt.limits import STEM_BITS, STEM_BYTES
 from laneway.ubt.multiproof import beside
-from laneway.ubt.multiproof_bytes import ByteReader
+from laneway.ubt.multiproof_bytes import ProofBytes
 from laneway.ubt.profile import ZERO, TreeProfile
 from laneway.ubt.single import folded, siblings
 from laneway.ubt.tree import UnifiedTree
@@ -65,7 +65,7 @@ def encode_extension(proof: ExtensionProof) -> bytes:
     return b"".join([*fixed, bits.to_bytes(STEM_BYTES, "big"), *present])
 
 
-def decode_extension(reader: ByteReader) -> ExtensionProof:
+def decode_extension(reader: ProofBytes) -> ExtensionProof:
     missing, stem, digest = reader.take(STEM_BYTES), reader.take(STEM_BYTES), reader.take(32)
     depth, bits = reader.number(2), reader.number(STEM_BYTES)
     outer = tuple(

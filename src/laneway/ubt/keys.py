@@ -90,7 +90,7 @@ def touched_slot(profile: TreeProfile, address: bytes, slot: int) -> TouchedKey:
 def is_shadowed(profile: TreeProfile, slot: int) -> bool:
     """Whether a slot's group is, because its number wraps, one of the account's header and code.
 
-    So it is with 31 bytes and a slot of 0xff and then zeros: whoever could write it could set the
+    So it is with 31 bytes and a slot of 0xff and then zeros: a contract that writes it would set the
     account's balance.
     """
     index, _ = slot_place(slot)

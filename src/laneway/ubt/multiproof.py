@@ -212,7 +212,7 @@ def verify(root: bytes, proof: MultiProof, profile: TreeProfile) -> ProvenKeys:
         if root != ZERO:
             raise UnprovenTree(problem="it shows nothing, and the tree is not empty")
         return ProvenKeys(root, {}, (), (False,))
-    reader = _Reader(profile, proof)
+    reader = _Rebuilder(profile, proof)
     if reader.hash_of(0, len(proof.stems), 0) != root:
         raise UnprovenTree(problem="it leads to another root")
     reader.check_end()
@@ -247,7 +247,7 @@ def check_form(proof: MultiProof) -> None:
         raise UnprovenTree(problem="a node is there twice, or for nothing")
 
 
-class _Reader:
+class _Rebuilder:
     """Hashes the tree again from what a proof shows, from left to right."""
 
     def __init__(self, profile: TreeProfile, proof: MultiProof) -> None:

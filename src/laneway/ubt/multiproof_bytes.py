@@ -11,7 +11,7 @@ COUNTS = Layout("<5I")
 KEY = Layout("<IB")
 
 
-class ByteReader:
+class ProofBytes:
     """Reads a proof's bytes from the first to the last; UnprovenTree where they end too early."""
 
     def __init__(self, content: bytes) -> None:
@@ -54,7 +54,7 @@ def encode_multiproof(proof: MultiProof) -> bytes:
 
 def decode_multiproof(content: bytes) -> MultiProof:
     """UnprovenTree unless these are the bytes of a proof; whether it holds is not looked at."""
-    reader = ByteReader(content)
+    reader = ProofBytes(content)
     counts = COUNTS.unpack(reader.take(COUNTS.size))
     if counts[0] != counts[1]:
         raise UnprovenTree(problem=f"it has {counts[0]} keys and {counts[1]} values")
@@ -67,7 +67,7 @@ def decode_multiproof(content: bytes) -> MultiProof:
     return MultiProof(keys, values, nodes, refs, stems)
 
 
-def _value(reader: ByteReader) -> bytes | None:
+def _value(reader: ProofBytes) -> bytes | None:
     match reader.take(1):
         case b"\x00":
             return None

@@ -25,7 +25,7 @@ from laneway.ubt.extension import (
 from laneway.ubt.keys import KeyKind, TouchedKey
 from laneway.ubt.limits import PROOF_KEYS_MAX, SECTION_BYTES_MAX, STEM_BYTES
 from laneway.ubt.multiproof import MultiProof, ProvenKeys, prove, verify
-from laneway.ubt.multiproof_bytes import ByteReader, decode_multiproof, encode_multiproof
+from laneway.ubt.multiproof_bytes import ProofBytes, decode_multiproof, encode_multiproof
 from laneway.ubt.profile import JAM, ZERO, TreeProfile
 from laneway.ubt.tree import UnifiedTree, find
 
@@ -155,7 +155,7 @@ def decode_section(content: bytes) -> WitnessSection:
     """UnprovenTree unless these are the bytes of a section; what it says is not looked at."""
     if len(content) > SECTION_BYTES_MAX:
         raise UnprovenTree(problem=f"{len(content)} bytes are more than a work package holds")
-    reader = ByteReader(content)
+    reader = ProofBytes(content)
     root = reader.take(32)
     entries: list[WitnessEntry] = []
     for _ in range(bounded(reader.number(4))):
@@ -169,7 +169,7 @@ def decode_section(content: bytes) -> WitnessSection:
     return WitnessSection(root, tuple(entries), proof, missing)
 
 
-def decode_entry(reader: ByteReader) -> WitnessEntry:
+def decode_entry(reader: ProofBytes) -> WitnessEntry:
     key, kind, address = reader.take(32), reader.number(1), reader.take(20)
     if kind not in KINDS:
         raise UnprovenTree(problem=f"{kind} is no kind of key")
