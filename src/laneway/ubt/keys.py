@@ -90,8 +90,8 @@ def touched_slot(profile: TreeProfile, address: bytes, slot: int) -> TouchedKey:
 def is_shadowed(profile: TreeProfile, slot: int) -> bool:
     """Whether a slot's group is, because its number wraps, one of the account's header and code.
 
-    So it is with 31 bytes and a slot of 0xff and then zeros: a contract that writes it would set the
-    account's balance.
+    So it is with 31 bytes and a slot of 0xff and then zeros: a contract that writes it would set
+    the account's balance.
     """
     index, _ = slot_place(slot)
     return index > CODE_INDEX_MAX and index % (1 << 8 * profile.index_bytes) <= CODE_INDEX_MAX
