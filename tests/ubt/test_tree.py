@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.ubt.naive import naive_root
 from tests.ubt.scene import KEYS, STEMS, counting
 
-from laneway.ubt.errors import MalformedTreeKey, MalformedTreeValue
+from laneway.ubt.errors import MalformedStem, MalformedTreeKey, MalformedTreeValue
 from laneway.ubt.limits import STEM_BITS
 from laneway.ubt.profile import EIP7864_2026, GETH, JAM, PROFILES, ZERO, TreeProfile
 from laneway.ubt.tree import StoredStem, UnifiedTree, find
@@ -100,6 +100,27 @@ def test_a_tree_is_opened_from_its_groups_without_hashing_them(profile: TreeProf
     bare = [StoredStem(*one[:3]) for one in stored]
     assert UnifiedTree.opened(bare, profile).root() == tree.root()
     assert UnifiedTree.opened([], profile).root() == ZERO
+
+
+ONE, TWO = (StoredStem(bytes(30) + bytes([byte]), b"\x05", b"v" * 32) for byte in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        ([TWO, ONE], "not the next one"),
+        ([ONE, ONE], "not the next one"),
+        ([ONE._replace(stem=bytes(30))], "not the next one"),
+        ([ONE._replace(indices=b"", values=b"")], "parts of some"),
+        ([ONE._replace(values=b"v" * 33)], "parts of some"),
+        ([ONE._replace(indices=b"\x05\x04", values=b"v" * 64)], "not sorted"),
+        ([ONE._replace(indices=b"\x05\x05", values=b"v" * 64)], "not sorted"),
+    ],
+)
+def test_a_stored_tree_of_another_form_is_refused(stored: list[StoredStem], said: str) -> None:
+    assert len(list(UnifiedTree.opened([ONE, TWO]).items())) == 2
+    with pytest.raises(MalformedStem, match=said):
+        UnifiedTree.opened(stored)
 
 
 def test_groups_are_found_by_their_whole_stem() -> None:

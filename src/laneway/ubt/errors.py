@@ -1,7 +1,7 @@
 """Why a state does not fit into the tree, or a proof is not believed; operands build the message.
 
 InvalidTree
-├── a key     MalformedTreeKey · MalformedTreeValue
+├── a key     MalformedTreeKey · MalformedTreeValue · MalformedStem
 ├── a state   BalanceTooBig · NonceUnfit · CodeTooBig · CodeUnknown · SlotShadowed
 └── a proof   UnprovenTree (UnprovenTreeKey)
 """
@@ -22,6 +22,11 @@ class MalformedTreeKey(InvalidTree):
 class MalformedTreeValue(InvalidTree):
     code = "tree_value_malformed"
     message = "the value of {key} has {given} bytes instead of 32"
+
+
+class MalformedStem(InvalidTree):
+    code = "stem_malformed"
+    message = "stem {stem} of a stored tree: {problem}"
 
 
 class BalanceTooBig(InvalidTree):

@@ -2,7 +2,8 @@
 
 A node never changes what it holds, so versions of a tree share all that neither changed. Hashes
 are made when they are first asked for; b"" stands for one that nobody asked for. A group keeps its
-own, and a branch those of its two sides: so an update looks at no node beside its way.
+own, and a branch those of its two sides: so an update looks at no node beside its way. Threads
+that hash the same node at once write the same hashes.
 
 The values of a group stand one after the other in the order of their subindices, since most groups
 have one or two. Positions inside a group are numbered as in a heap: 1 is its root, 2 and 3 are the

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from laneway.ubt.errors import MalformedTreeKey, MalformedTreeValue
+from laneway.ubt.errors import MalformedStem, MalformedTreeKey, MalformedTreeValue
 from laneway.ubt.limits import STEM_BYTES
 from laneway.ubt.merge import Group, built, merged
 from laneway.ubt.nodes import BranchNode, StemNode, TreeNode, hashing
@@ -77,9 +77,21 @@ class UnifiedTree(Struct, eq=False):
 
     @classmethod
     def opened(cls, stored: Iterable[StoredStem], profile: TreeProfile = JAM) -> "UnifiedTree":
-        """The tree of groups that are sorted by stem. Hashes of groups are taken as they stand,
-        so a file is compared with its root and believed as far as its place is."""
+        """The tree of groups that are sorted by stem; MalformedStem if they are none. Hashes of
+        groups are taken as they stand, so a file is compared with its root and believed as far as
+        its place is."""
         stems = [StemNode(*one) for one in stored]
+        before = b""
+        for one in stems:
+            if len(one.stem) != STEM_BYTES or one.stem <= before:
+                raise MalformedStem(stem=one.stem.hex(), problem="it is not the next one")
+            if not one.indices or len(one.values) != 32 * len(one.indices):
+                raise MalformedStem(
+                    stem=one.stem.hex(), problem="it has no values, or parts of some"
+                )
+            if len(one.indices) > 1 and bytes(sorted(dict.fromkeys(one.indices))) != one.indices:
+                raise MalformedStem(stem=one.stem.hex(), problem="its subindices are not sorted")
+            before = one.stem
         return cls(profile, built(stems))
 
 
