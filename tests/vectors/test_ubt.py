@@ -128,7 +128,7 @@ def test_a_proof_of_the_vectors_shows_its_value(row: dict[str, Any]) -> None:
     profile, key, root = JAM_DUNA[row["profile"]], key_of(row["key"]), unhex(row["expected_root"])
     group, *above = row["path"]
     assert unhex(group["stem"]) == key[:31]
-    value = None if row["value"] is None else unhex(row["value"])
+    value = unhex(row["value"]) if row.get("value") else None
     inner = tuple(unhex(one) for one in group["subtree_siblings"])
     outer = tuple(unhex(one["sibling"]) for one in above)
     path = int.from_bytes(key[:31], "big")
