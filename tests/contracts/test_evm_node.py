@@ -116,7 +116,6 @@ def test_a_no_has_this_code_and_these_words(
         (SEND, ["0x02deadbeef"], (-32602, "Failed to decode transaction")),
         (SEND, ["0x"], (-32602, "Empty transaction data")),
         ("eth_mineGold", [], (-32601, "Method not found")),
-        ("txpool_contentFrom", [SENDER], (-32601, "Method not found")),
         ("eth_subscribe", ["newHeads"], (-32601, "Method not found")),
         ("eth_getBalance", ["0x12", "latest"], (-32602, "invalid string length")),
         ("eth_getBalance", [SENDER, "nonsense"], (-32602, "hex string without 0x prefix")),

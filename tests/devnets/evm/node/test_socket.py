@@ -308,7 +308,9 @@ def test_a_subscription_ends_when_it_is_told_to() -> None:
 def test_what_is_not_told_is_refused_and_so_is_too_much() -> None:
     async def story() -> None:
         async with client() as node, node.socket() as socket:
-            assert (await asked(socket, "eth_subscribe", "logs"))["error"]["code"] == -32602
+            for params in (["nonsense"], ["logs", {"topics": 5}], ["newPendingTransactions", {}]):
+                assert (await asked(socket, "eth_subscribe", *params))["error"]["code"] == -32602
+            assert (await asked(socket, "eth_subscribe", "syncing"))["error"]["code"] == -32603
             for _ in range(SUBSCRIPTIONS_COUNT_MAX):
                 assert "result" in await asked(socket, "eth_subscribe", "newHeads")
             assert (await asked(socket, "eth_subscribe", "newHeads"))["error"]["code"] == -32602
