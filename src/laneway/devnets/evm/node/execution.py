@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from laneway.core.errors import InvalidValue
 from laneway.devnets.evm.limits import STORAGE_KEYS_COUNT_MAX
 from laneway.devnets.evm.model.block import EvmBlock
+from laneway.devnets.evm.model.rules import ANVIL, RefusalReason
 from laneway.devnets.evm.model.states import ExecutedState
 from laneway.devnets.evm.node.blocks import check_executes, state_at
 from laneway.devnets.evm.node.parameters import address_of, digest_of, rows_of, wrong
@@ -29,6 +30,11 @@ from laneway.wire.rpc_server.methods import Json, RpcRefused
 REVERTED: Final = 3
 NOT_EXECUTED: Final = -32003
 """Anvil's own codes."""
+PHRASES: Final = {
+    "funds_too_low": RefusalReason.NO_FUNDS,
+    "fee_below_base": RefusalReason.FEE_BELOW_BASE,
+}
+"""What wallets read in a node's messages, of a call as of a transaction that is sent."""
 
 
 def code(caller: EvmCaller, address: bytes, where: object = "latest") -> str:
@@ -158,6 +164,8 @@ def refusing() -> Iterator[None]:
     except CallFailed as failed:
         raise RpcRefused(REVERTED, str(failed), octets(failed.output)) from failed
     except InvalidValue as error:
+        if error.code in PHRASES:
+            raise RpcRefused(*ANVIL.refusals[PHRASES[error.code]]) from error
         raise RpcRefused(NOT_EXECUTED, str(error)) from error
 
 

@@ -11,6 +11,7 @@ from laneway.devnets.evm.model.block import EvmBlock, base_fee_after
 from laneway.devnets.evm.node.blocks import block_named
 from laneway.devnets.evm.node.logs import check_content
 from laneway.devnets.evm.node.parameters import rows_of, wrong
+from laneway.devnets.evm.node.prices import base_fee_next
 from laneway.devnets.evm.node.subscriptions import EvmCaller
 from laneway.evm.execution.fees import blob_fee_wei, effective_price_wei, excess_blob_gas_after
 from laneway.evm.limits import BLOB_GAS
@@ -18,14 +19,9 @@ from laneway.wire.hex import quantity
 from laneway.wire.rpc_server.methods import Json
 
 
-def base_fee_next(caller: EvmCaller) -> int:
-    chosen = caller.chain.base_fee_next_wei
-    return caller.chain.fees(caller.node).base_fee_next_wei if chosen is None else chosen
-
-
 def gas_price(caller: EvmCaller) -> int:
     """What is likely to be mined next: also what is offered for those who name no fee."""
-    return base_fee_next(caller) + TIP_WEI_SUGGESTED
+    return base_fee_next(caller.chain, caller.node) + TIP_WEI_SUGGESTED
 
 
 def blob_fee(caller: EvmCaller, block: EvmBlock) -> int:

@@ -15,7 +15,6 @@ from laneway.devnets.evm.node.blocks import (
     state_at,
 )
 from laneway.devnets.evm.node.fees import (
-    base_fee_next,
     blob_fee_after,
     fee_history,
     gas_price,
@@ -35,6 +34,7 @@ from laneway.devnets.evm.node.parameters import (
     octets_of,
 )
 from laneway.devnets.evm.node.pools import POOLS
+from laneway.devnets.evm.node.prices import base_fee_next
 from laneway.devnets.evm.node.proofs import keys_of, proof
 from laneway.devnets.evm.node.raw import RAW
 from laneway.devnets.evm.node.sending import fill, send_raw_transaction, send_sync
@@ -211,7 +211,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "eth_gasPrice": Method((), lambda caller: quantity(gas_price(caller))),
     "eth_maxPriorityFeePerGas": Method((), lambda _: quantity(TIP_WEI_SUGGESTED)),
     "eth_blobBaseFee": Method((), blob_base_fee),
-    "eth_baseFee": Method((), lambda caller: quantity(base_fee_next(caller))),
+    "eth_baseFee": Method((), lambda caller: quantity(base_fee_next(caller.chain, caller.node))),
     "eth_feeHistory": Method((number_of, anything, percentiles_of), fee_history, optional=1),
     "eth_estimateGas": Method(CALL_KINDS, estimate_gas, optional=3),
     "eth_call": Method(CALL_KINDS, call, optional=3),

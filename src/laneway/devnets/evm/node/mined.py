@@ -2,7 +2,7 @@
 
 from laneway.devnets.evm.model.block import EvmBlock
 from laneway.devnets.evm.model.values import FoundTransaction
-from laneway.devnets.evm.node.fees import base_fee_next
+from laneway.devnets.evm.node.prices import base_fee_next
 from laneway.devnets.evm.node.subscriptions import EvmCaller
 from laneway.devnets.evm.node.views import block_of, receipt_of, transaction_of
 from laneway.evm.execution.fees import effective_price_wei
@@ -24,7 +24,11 @@ def block_view(caller: EvmCaller, block: EvmBlock | None, *, full: bool) -> Json
 def transaction_view(caller: EvmCaller, found: FoundTransaction | None) -> Json | None:
     if found is None:
         return None
-    base = base_fee_next(caller) if found.block is None else found.block.base_fee_wei
+    base = (
+        base_fee_next(caller.chain, caller.node)
+        if found.block is None
+        else found.block.base_fee_wei
+    )
     receipt = caller.chain.receipt(caller.node, found.sent.hash)
     return transaction_of(found, receipt, effective_price_wei(found.sent.transaction, base))
 

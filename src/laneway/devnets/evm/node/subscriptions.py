@@ -7,22 +7,24 @@ from typing import Final
 from laneway.devnets.evm.limits import SUBSCRIPTIONS_COUNT_MAX
 from laneway.devnets.evm.model.block import EvmBlock
 from laneway.devnets.evm.model.chain import EvmModel
+from laneway.devnets.evm.model.values import FoundTransaction
 from laneway.devnets.evm.node.filters import ReadyPool
 from laneway.devnets.evm.node.host import EvmHost
 from laneway.devnets.evm.node.logs import LogCriteria, changed_logs, criteria_of, fresh_blocks
 from laneway.devnets.evm.node.parameters import anything, flag_of, wrong
-from laneway.devnets.evm.node.views import header_of, waiting_of
+from laneway.devnets.evm.node.prices import base_fee_next
+from laneway.devnets.evm.node.views import block_of, header_of, transaction_of
 from laneway.devnets.node.host import NodeCaller
+from laneway.evm.execution.fees import effective_price_wei
 from laneway.wire.hex import octets, quantity
 from laneway.wire.rpc_codes import INTERNAL
-from laneway.wire.rpc_server.methods import Method, RpcRefused
+from laneway.wire.rpc_server.methods import Json, Method, RpcRefused
 
 
 class HeadFollower:
     def fresh(self, chain: EvmModel, old: EvmBlock, new: EvmBlock) -> list[object]:
         """What is to be shown when a node's head has moved from one block to another."""
-        as_geth = chain.rules.reads_as_geth
-        return [header_of(block, as_geth=as_geth) for block in fresh_blocks(chain, old, new)]
+        return [head_of(chain, block) for block in fresh_blocks(chain, old, new)]
 
 
 class LogFollower:
@@ -34,13 +36,22 @@ class LogFollower:
 
 
 class PendingFollower:
-    def __init__(self, pool: ReadyPool, *, full: bool) -> None:
-        self._pool = pool
+    def __init__(self, chain: EvmModel, node: int, *, full: bool) -> None:
+        self._node = node
+        self._pool = ReadyPool(chain, node)
         self._full = full
 
     def fresh(self, chain: EvmModel, old: EvmBlock, new: EvmBlock) -> list[object]:  # noqa: ARG002
         found = self._pool.fresh()
-        return [waiting_of(sent) if self._full else octets(sent.hash) for sent in found]
+        if not self._full:
+            return [octets(sent.hash) for sent in found]
+        base = base_fee_next(chain, self._node)
+        return [
+            transaction_of(
+                FoundTransaction(sent, None), None, effective_price_wei(sent.transaction, base)
+            )
+            for sent in found
+        ]
 
 
 Follower = HeadFollower | LogFollower | PendingFollower
@@ -78,10 +89,18 @@ class EvmCaller(NodeCaller[EvmHost]):
             return LogFollower(criteria_of({} if wanted is None else wanted))
         if topic == "newPendingTransactions":
             full = wanted is not None and flag_of(wanted)
-            return PendingFollower(ReadyPool(self.chain, self.node), full=full)
+            return PendingFollower(self.chain, self.node, full=full)
         if topic == "syncing":
             raise RpcRefused(INTERNAL, "Not implemented")
         raise wrong("expected newHeads, logs or newPendingTransactions")
+
+
+def head_of(chain: EvmModel, block: EvmBlock) -> Json:
+    """The header; anvil shows the transactions as well."""
+    if chain.rules.reads_as_geth:
+        return header_of(block, as_geth=True)
+    sent = [chain.sent(digest) for digest in block.transactions]
+    return block_of(block, [octets(one.hash) for one in sent], sent, as_geth=False)
 
 
 SUBSCRIPTIONS: Final[Mapping[str, Method]] = {
