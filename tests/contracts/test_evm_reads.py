@@ -48,6 +48,17 @@ READS: list[tuple[str, Any]] = [
     ("eth_getProof", [SENDER, [], {"blockNumber": "0x1"}]),
     ("eth_getProof", [SENDER, [], ZERO]),
     ("eth_getStorageValues", [{STORES: [ZERO, ONE], BARE: [ONE]}, LATEST]),
+    *(
+        (method, [who, LATEST])
+        for method in ("eth_getAccount", "eth_getAccountInfo")
+        for who in (SENDER, STORES, "0x" + "99" * 20)
+    ),
+    ("eth_coinbase", []),
+    ("eth_networkId", []),
+    ("web3_sha3", ["0x68"]),
+    ("eth_getRawTransactionByBlockNumberAndIndex", ["0x2", "0x1"]),
+    ("eth_getRawTransactionByBlockNumberAndIndex", ["0x99", "0x0"]),
+    ("eth_getRawTransactionByBlockHashAndIndex", [ZERO, "0x0"]),
     ("eth_getStorageAt", [STORES, "0x1", LATEST]),
     ("eth_createAccessList", [TO_STORES, LATEST]),
     ("eth_createAccessList", [{"from": SENDER, "to": BARE}, LATEST]),

@@ -2,11 +2,11 @@
 
 from contextlib import suppress
 from itertools import product
-from typing import Any
 
 import pytest
-from tests.anvil import GWEI, KEYS, address, signed
+from tests.anvil import GWEI, KEYS, signed
 from tests.devnets.calls import now
+from tests.devnets.evm.node.said import BARE, OTHER, SEND, SENDER, Node
 
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.limits import BLOCK_GAS_MIN
@@ -17,34 +17,7 @@ from laneway.devnets.evm.node.rpc import EvmRpc
 from laneway.devnets.evm.node.subscriptions import EvmCaller
 from laneway.wire.rpc_server.methods import RpcRefused
 
-SEND = "eth_sendRawTransaction"
-SENDER = "0x" + address().hex()
-OTHER = "0x" + address(KEYS[1]).hex()
-BARE = "0x" + "11" * 20
 REVERTING = "0x" + "22" * 20
-
-
-class Node:
-    """A devnet that mines when it is told to, and what was sent to it."""
-
-    def __init__(self, *, executes: bool = True) -> None:
-        self.devnet = EvmDevnet(block_ms=None, executes=executes)
-
-    def say(self, method: str, *params: object) -> Any:
-        return self.devnet.say(method, *params)
-
-    def send(self, nonce: int, **fields: Any) -> str:
-        raw, digest = signed(nonce, **fields)
-        assert self.say(SEND, "0x" + raw.hex()) == "0x" + digest.hex()
-        return "0x" + digest.hex()
-
-    def count(self, tag: object = "latest") -> int:
-        return int(self.say("eth_getTransactionCount", SENDER, tag), 16)
-
-    def refusal(self, method: str, *params: object) -> RpcRefused:
-        with pytest.raises(RpcRefused) as no:
-            self.say(method, *params)
-        return no.value
 
 
 def test_a_transaction_is_shown_waiting_and_then_mined() -> None:

@@ -23,13 +23,16 @@ from laneway.evm.execution.replay import context_of
 from laneway.evm.gas import BASE
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.rules import ForkRules
-from laneway.evm.state.view import StateView
+from laneway.evm.state.view import EMPTY_CODE_HASH, StateView
+from laneway.evm.trie.accounts import AccountLeaf
+from laneway.evm.trie.tree import EMPTY_ROOT
 from laneway.wire.hex import octets, quantity
 from laneway.wire.rpc_server.methods import Json, RpcRefused
 
 REVERTED: Final = 3
 NOT_EXECUTED: Final = -32003
 """Anvil's own codes."""
+NO_ACCOUNT = AccountLeaf(0, 0, EMPTY_ROOT, EMPTY_CODE_HASH)
 PHRASES: Final = {
     "funds_too_low": RefusalReason.NO_FUNDS,
     "fee_below_base": RefusalReason.FEE_BELOW_BASE,
@@ -44,6 +47,29 @@ def code(caller: EvmCaller, address: bytes, where: object = "latest") -> str:
 def storage_at(caller: EvmCaller, address: bytes, key: int, where: object = "latest") -> str:
     value = executed_at(caller, where).storage(address, key)
     return octets(value.to_bytes(32, "big"))
+
+
+def account(caller: EvmCaller, address: bytes, where: object) -> Json:
+    """An account as its leaf in the trie has it; one that is not there is empty."""
+    check_executes(caller)
+    found = executed_at(caller, where).trie.account(address) or NO_ACCOUNT
+    return {
+        "nonce": quantity(found.nonce),
+        "balance": quantity(found.balance_wei),
+        "storageRoot": octets(found.storage_root),
+        "codeHash": octets(found.code_hash),
+    }
+
+
+def account_info(caller: EvmCaller, address: bytes, where: object) -> Json:
+    check_executes(caller)
+    state = executed_at(caller, where)
+    found = state.standing(address)
+    return {
+        "balance": quantity(found.balance_wei),
+        "nonce": quantity(found.nonce),
+        "code": octets(state.code(address)),
+    }
 
 
 def storage_values(

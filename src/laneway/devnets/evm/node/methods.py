@@ -36,11 +36,12 @@ from laneway.devnets.evm.node.parameters import (
 from laneway.devnets.evm.node.pools import POOLS
 from laneway.devnets.evm.node.prices import base_fee_next
 from laneway.devnets.evm.node.proofs import keys_of, proof
-from laneway.devnets.evm.node.raw import RAW
+from laneway.devnets.evm.node.raw import RAW, raw_transaction
 from laneway.devnets.evm.node.sending import fill, send_raw_transaction, send_sync
 from laneway.devnets.evm.node.subscriptions import EvmCaller
 from laneway.devnets.evm.node.traces import TRACES
 from laneway.evm.gas import floor_gas, intrinsic_gas
+from laneway.evm.keccak import keccak
 from laneway.evm.transaction import DynamicFeeTransaction
 from laneway.wire.hex import octets, quantity
 from laneway.wire.rpc_server.methods import Json, Method, RpcRefused
@@ -103,6 +104,13 @@ def transaction_in(caller: EvmCaller, where: object, index: int) -> Json | None:
     if block is None or index >= len(block.transactions):
         return None
     return transaction_by_hash(caller, block.transactions[index])
+
+
+def raw_transaction_in(caller: EvmCaller, where: object, index: int) -> str | None:
+    block = block_held(caller, where)
+    if block is None or index >= len(block.transactions):
+        return None
+    return raw_transaction(caller, block.transactions[index])
 
 
 def transaction_by_hash(caller: EvmCaller, digest: bytes) -> Json | None:
@@ -185,10 +193,13 @@ CALL_KINDS = (fields_of, anything, anything, anything)
 METHODS: Final[Mapping[str, Method]] = {
     "web3_clientVersion": Method((), client_version),
     "net_version": Method((), lambda caller: str(caller.chain.chain_id)),
+    "eth_networkId": Method((), lambda caller: str(caller.chain.chain_id)),
+    "web3_sha3": Method((octets_of,), lambda _, content: octets(keccak(content))),
     "net_listening": Method((), lambda _: True),
     "eth_syncing": Method((), lambda _: False),
     "eth_chainId": Method((), lambda caller: quantity(caller.chain.chain_id)),
     "eth_accounts": Method((), lambda _: [octets(account.address) for account in DEV_ACCOUNTS]),
+    "eth_coinbase": Method((), lambda caller: octets(caller.chain.beneficiary)),
     "eth_blockNumber": Method((), lambda caller: quantity(caller.chain.head(caller.node).number)),
     "eth_getBlockByNumber": Method((anything, flag_of), block_by_number),
     "eth_getBlockByHash": Method((digest_of, flag_of), block_by_hash),
@@ -201,11 +212,17 @@ METHODS: Final[Mapping[str, Method]] = {
     "eth_getUncleByBlockHashAndIndex": Method((digest_of, number_of), uncle_by_hash),
     "eth_getTransactionByBlockNumberAndIndex": Method((anything, number_of), transaction_in),
     "eth_getTransactionByBlockHashAndIndex": Method((block_hash_of, number_of), transaction_in),
+    "eth_getRawTransactionByBlockNumberAndIndex": Method((anything, number_of), raw_transaction_in),
+    "eth_getRawTransactionByBlockHashAndIndex": Method(
+        (block_hash_of, number_of), raw_transaction_in
+    ),
     "eth_getTransactionByHash": Method((digest_of,), transaction_by_hash),
     "eth_getTransactionBySenderAndNonce": Method((address_of, number_of), transaction_at),
     "eth_getTransactionReceipt": Method((digest_of,), receipt),
     "eth_getTransactionCount": Method((address_of, anything), transaction_count),
     "eth_getBalance": Method((address_of, anything), balance),
+    "eth_getAccount": Method((address_of, anything), execution.account),
+    "eth_getAccountInfo": Method((address_of, anything), execution.account_info),
     "eth_getCode": Method((address_of, anything), code, optional=1),
     "eth_getStorageAt": Method((address_of, number_of, anything), storage_at, optional=1),
     "eth_gasPrice": Method((), lambda caller: quantity(gas_price(caller))),

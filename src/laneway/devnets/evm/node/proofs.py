@@ -5,16 +5,11 @@ from typing import NamedTuple
 
 from laneway.devnets.evm.limits import STORAGE_KEYS_COUNT_MAX
 from laneway.devnets.evm.node.blocks import check_executes
-from laneway.devnets.evm.node.execution import executed_at
+from laneway.devnets.evm.node.execution import NO_ACCOUNT, executed_at
 from laneway.devnets.evm.node.parameters import octets_of, rows_of, wrong
 from laneway.devnets.evm.node.subscriptions import EvmCaller
-from laneway.evm.state.view import EMPTY_CODE_HASH
-from laneway.evm.trie.accounts import AccountLeaf
-from laneway.evm.trie.tree import EMPTY_ROOT
 from laneway.wire.hex import octets, quantity
 from laneway.wire.rpc_server.methods import Json
-
-NO_ACCOUNT = AccountLeaf(0, 0, EMPTY_ROOT, EMPTY_CODE_HASH)
 
 
 class ProofKey(NamedTuple):
