@@ -263,6 +263,8 @@ async def story_of_filters(world: World) -> list[Any]:
     ask()
     world.say(SEND, raw(1, to=STORES, gas=200_000))
     world.say(SEND, raw(9))
+    world.say(SEND, raw(3))
+    world.say(SEND, raw(2))
     ask()
     world.mine()
     ask()

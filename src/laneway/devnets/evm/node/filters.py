@@ -42,7 +42,8 @@ class ReadyPool:
         pending, _ = self._chain.pool(self._node)
         found = [sent for sent in pending if sent.hash not in self._ready]
         self._ready = dict.fromkeys([sent.hash for sent in pending])
-        return found
+        # One that filled a gap comes before those that had waited for it.
+        return sorted(found, key=lambda sent: sent.transaction.nonce)
 
 
 class NodeFilter:

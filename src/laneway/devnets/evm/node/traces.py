@@ -66,8 +66,8 @@ TRACERS = ("callTracer", "prestateTracer")
 class TraceBudget:
     """What the traces of one answer may still keep."""
 
-    def __init__(self, bytes_max: int = TRACE_BYTES_MAX) -> None:
-        self._bytes_left = bytes_max
+    def __init__(self) -> None:
+        self._bytes_left = TRACE_BYTES_MAX
 
     def spend(self, size: int) -> None:
         self._bytes_left -= size
