@@ -21,6 +21,7 @@ from tests.vectors.folder import folder, unhex
 
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.model.continued import ContinuedModel
+from laneway.devnets.evm.node.logs import TAGS
 from laneway.devnets.evm.node.rpc import CHANGING, EvmRpc
 from laneway.evm.envelope import encode_canonical
 from laneway.evm.header import hash_of
@@ -60,7 +61,11 @@ def methods() -> dict[str, dict[str, Any]]:
 def result_of(method: str) -> Any:
     """What a result of it is checked with."""
     schema = methods()[method]["result"]["schema"]
-    whole = {**schema, "components": specification()["components"]}
+    shapes = dict(specification()["components"]["schemas"])
+    # An empty list is one of hashes, and of logs.
+    results = dict(shapes["FilterResults"])
+    shapes["FilterResults"] = {"anyOf": results.pop("oneOf"), **results}
+    whole = {**schema, "components": {"schemas": shapes}}
     return jsonschema_rs.validator_for(whole)
 
 
@@ -96,8 +101,12 @@ BLOCK_SCHEMAS = ("BlockNumberOrTag", "BlockNumberOrTagOrHash", "Filter")
 
 
 def blocks_asked(request: dict[str, Any]) -> Iterator[Any]:
-    """The blocks that a request names by number or tag."""
+    """The blocks that a request names by number or tag, or as the oldest of several."""
     described = methods()[request["method"]]["params"]
+    if request["method"] == "eth_feeHistory":
+        count, newest, *_ = request["params"]
+        height = len(chain()) if newest in TAGS else int(newest, 16)
+        yield hex(max(height - int(str(count), 0) + 1, 0))
     for parameter, value in zip(described, request.get("params", []), strict=False):
         if parameter["schema"].get("$ref", "").rpartition("/")[2] in BLOCK_SCHEMAS:
             if isinstance(value, dict):
@@ -151,6 +160,95 @@ def answers(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return found
 
     return asyncio.run(story())
+
+
+def samples(model: ContinuedModel) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Calls about all that was imported, and of every kind that there may be no exchange of."""
+    for block in model.history()[1:]:
+        number, digest = hex(block.number), "0x" + block.hash.hex()
+        types = [model.sent(one).transaction.type for one in block.transactions]
+        # What is particular to type 3 is not shown yet.
+        full = BLOB_TYPE not in types
+        yield "eth_getBlockByNumber", (number, full)
+        yield "eth_getBlockByHash", (digest, full)
+        yield "eth_getBlockReceipts", (digest,)
+        yield "eth_getBlockTransactionCountByHash", (digest,)
+        yield "debug_traceBlockByHash", (digest,)
+        for method in OF_BLOCKS:
+            yield method, (number,)
+        for index, (sent, kind) in enumerate(zip(block.transactions, types, strict=True)):
+            for method in OF_TRANSACTIONS if kind != BLOB_TYPE else OF_TRANSACTIONS[:3]:
+                yield method, ("0x" + sent.hex(),)
+            if kind != BLOB_TYPE:
+                yield "eth_getTransactionByBlockHashAndIndex", (digest, hex(index))
+                yield "eth_getTransactionByBlockNumberAndIndex", (number, hex(index))
+    yield "eth_feeHistory", ("0x5", "latest", [10, 50])
+    for price in ({}, {"gasPrice": "0x77777777"}, {"gasPrice": "0x77777777", "accessList": []}):
+        yield "eth_fillTransaction", ({"from": SENDER, "to": STORES, **price},)
+    for method in ("eth_getBalance", "eth_getTransactionCount", "eth_getCode"):
+        yield method, (STORES, "latest")
+    yield "eth_getStorageAt", (STORES, "0x0", "latest")
+    yield "eth_getStorageValues", ({STORES: ["0x" + "00" * 32]},)
+    yield "eth_getProof", (STORES, ["0x" + "00" * 32, "0x07"], "latest")
+    yield "eth_call", ({"to": STORES}, "latest")
+    yield "eth_estimateGas", ({"to": STORES}, "latest")
+    yield "txpool_contentFrom", (SENDER,)
+    yield "eth_createAccessList", ({"to": REVERTS, "input": "0x01"}, "latest")
+    yield "eth_getLogs", ({"fromBlock": hex(FIRST)},)
+    for criteria in ({}, {"fromBlock": hex(FIRST)}):
+        yield "eth_newFilter", (criteria,)
+    yield "eth_getFilterLogs", ("0x2",)
+    yield "eth_newBlockFilter", ()
+    yield "eth_newPendingTransactionFilter", ()
+    for name in ("0x1", "0x2", "0x3", "0x4"):
+        yield "eth_getFilterChanges", (name,)
+        yield "eth_uninstallFilter", (name,)
+    for method in OF_NOTHING:
+        yield method, ()
+
+
+BLOB_TYPE = 3
+OF_BLOCKS = (
+    "debug_getRawBlock",
+    "debug_getRawHeader",
+    "debug_getRawReceipts",
+    "debug_traceBlockByNumber",
+    "eth_getBlockTransactionCountByNumber",
+)
+OF_TRANSACTIONS = (
+    "debug_getRawTransaction",
+    "debug_traceTransaction",
+    "eth_getTransactionReceipt",
+    "eth_getTransactionByHash",
+)
+OF_NOTHING = (
+    *("eth_accounts", "eth_baseFee", "eth_blobBaseFee", "eth_blockNumber", "eth_chainId"),
+    *("eth_coinbase", "eth_gasPrice", "eth_maxPriorityFeePerGas", "eth_syncing", "net_version"),
+    *("txpool_content", "txpool_status"),
+)
+SENDER = "0x0c2c51a0990aee1d73c1228de158688341557508"
+STORES = "0x7dcd17433742f4c0ca53122ab541d0ba67fc27df"
+REVERTS = "0x0ee3ab1371c93e7c0c281cc0c2107cdebc8b1930"
+"""Of the state after block 54."""
+
+
+def test_all_that_is_served_has_the_shape_of_the_specification() -> None:
+    model = imported()
+    devnet = EvmDevnet(block_ms=None, chain=model)
+    tried = {"eth_sendRawTransaction"}
+    for method, params in samples(model):
+        result_of(method).validate(devnet.say(method, *params))
+        tried.add(method)
+    assert sorted(set(SERVED) & set(methods()) - tried) == [], "every one is tried"
+
+
+def test_a_trace_uses_the_gas_of_its_receipt() -> None:
+    devnet = EvmDevnet(block_ms=None, chain=imported())
+    for block in devnet.chain.history()[1:]:
+        for digest in ["0x" + one.hex() for one in block.transactions]:
+            receipt: Any = devnet.say("eth_getTransactionReceipt", digest)
+            traced: Any = devnet.say("debug_traceTransaction", digest)
+            assert traced["gas"] == int(receipt["gasUsed"], 16)
 
 
 @pytest.mark.parametrize("path", EXCHANGES, ids=lambda path: f"{path.parent.name}/{path.stem}")

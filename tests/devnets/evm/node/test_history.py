@@ -52,12 +52,14 @@ def test_the_first_block_has_a_state_and_a_header_and_no_known_content(method: s
         ("eth_getBlockByNumber", first, True),
         ("eth_getTransactionByBlockNumberAndIndex", first, "0x0"),
         ("eth_getLogs", {"fromBlock": first}),
-        ("eth_feeHistory", "0x9", "latest", [50]),
+        ("eth_feeHistory", "0x3", "latest", [50]),
+        ("eth_feeHistory", "0x4", "latest", []),
     ):
         assert node.refusal(*asked).code == PRUNED
     assert node.say("eth_getTransactionCount", OWNER, first) == "0x0"
     assert node.say("debug_getRawHeader", first).startswith("0xf9")
-    assert len(node.say("eth_feeHistory", "0x9", "latest", [])["gasUsedRatio"]) == 3
+    assert len(node.say("eth_feeHistory", "0x3", "latest", [])["gasUsedRatio"]) == 3
+    assert len(node.say("eth_feeHistory", "0x2", "latest", [50])["reward"]) == 2
 
 
 def test_an_empty_first_block_is_known_whole() -> None:

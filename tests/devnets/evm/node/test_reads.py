@@ -12,6 +12,7 @@ from tests.devnets.evm.node.said import BARE, OTHER, SENDER, Node
 
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.limits import PERCENTILES_COUNT_MAX, STORAGE_KEYS_COUNT_MAX
+from laneway.devnets.evm.model.rules import GETH
 from laneway.evm.header import decode_header, hash_of
 from laneway.evm.keccak import keccak
 from laneway.evm.trie.accounts import decode_account
@@ -196,7 +197,10 @@ def test_an_access_list_is_what_the_call_touches() -> None:
     node = counting()
     made = node.say("eth_createAccessList", TO_COUNTS)
     assert made["accessList"] == [{"address": COUNTS, "storageKeys": [ZERO]}]
-    assert node.refusal("eth_createAccessList", {"from": SENDER, "to": REVERTS}).code == 3
+    reverting = {"from": SENDER, "to": REVERTS}
+    assert node.refusal("eth_createAccessList", reverting).code == 3
+    geth = counting(rules=GETH).say("eth_createAccessList", reverting)
+    assert (geth["accessList"], geth["error"]) == ([], "execution reverted")
 
 
 # Transactions that are filled up, and receipts that are waited for.

@@ -96,8 +96,8 @@ class EvmRules(Struct, frozen=True):
     """What a reorg takes out of the chain goes back into the pool."""
     reads_as_geth: bool = False
     """Ranges of logs beyond the head are refused, a new filter has no history, logs that a
-    reorganisation took back are shown again as removed; receipts have no time, and blocks no
-    total difficulty."""
+    reorganisation took back are shown again as removed; the access list of a call that fails is
+    shown; receipts have no time, and blocks no total difficulty."""
     size_bytes_max: int | None = None
     pool_count_max: int | None = None
 

@@ -123,16 +123,21 @@ def estimate_on(
 
 
 def access_list(caller: EvmCaller, fields: Mapping[str, object], where: object = "latest") -> Json:
-    """The list, and the gas of the call with it; the refusal of a call that fails with it."""
+    """The list, and the gas of the call with it. Of a call that fails with it, geth has the list
+    and the reason, and anvil a refusal."""
     check_executes(caller)
     with refusing():
         made = make_access_list(*surroundings(caller, where), request_of(fields))
-    if not made.answer.is_good():
-        raise refusal_of(made.answer)
-    return {
+    shown: Json = {
         "accessList": access_entries(made.entries),
         "gasUsed": quantity(made.answer.gas_used),
     }
+    if made.answer.is_good():
+        return shown
+    refusal = refusal_of(made.answer)
+    if not caller.chain.rules.reads_as_geth:
+        raise refusal
+    return {**shown, "error": refusal.message}
 
 
 # What they are made of.

@@ -9,7 +9,7 @@ from laneway.devnets.evm.limits import (
 )
 from laneway.devnets.evm.model.block import EvmBlock, base_fee_after
 from laneway.devnets.evm.node.blocks import block_named
-from laneway.devnets.evm.node.logs import check_content
+from laneway.devnets.evm.node.logs import check_content, check_kept
 from laneway.devnets.evm.node.parameters import rows_of, wrong
 from laneway.devnets.evm.node.prices import base_fee_next
 from laneway.devnets.evm.node.subscriptions import EvmCaller
@@ -61,9 +61,10 @@ def fee_history(
     caller: EvmCaller, count: int, where: object, percentiles: Sequence[float] = ()
 ) -> Json:
     newest = block_named(caller, where)
-    most = newest.number - caller.chain.first_number + 1
+    count = min(max(count, 1), FEE_HISTORY_BLOCKS_MAX, newest.number + 1)
+    check_kept(caller.chain, newest.number - count + 1)
     blocks = [newest]
-    while len(blocks) < min(count, FEE_HISTORY_BLOCKS_MAX, most):
+    while len(blocks) < count:
         blocks.append(caller.chain.parent(blocks[-1]))
     blocks.reverse()
     bases = [block.base_fee_wei for block in blocks] + [base_fee_after(newest)]
