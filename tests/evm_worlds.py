@@ -158,7 +158,8 @@ class Second:
 
 @asynccontextmanager
 async def anvil_world() -> AsyncIterator[World]:
-    with anvil() as node:
+    # Without the option it answers struct logs that are empty.
+    with anvil("--no-mining", "--steps-tracing") as node:
         world = AnvilWorld(node)
         try:
             yield world

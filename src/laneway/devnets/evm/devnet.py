@@ -33,18 +33,21 @@ class EvmDevnet(Devnet[EvmHost]):
         rules: EvmRules = ANVIL,
         balances: Mapping[bytes, int] | None = None,
         executes: bool = True,
+        chain: EvmModel | None = None,
     ) -> None:
         """`block_ms` 0 mines on every send, None only on command. The first node is at `port`, the
         others at free ones. Without `balances` the known accounts have some. Contracts run unless
-        it does not `execute`: then transactions move value alone, which is quicker."""
+        it does not `execute`: then transactions move value alone, which is quicker. A `chain` with
+        as many nodes, for example one that began elsewhere (model/continued.py), is taken as it
+        is."""
         self.accounts = DEV_ACCOUNTS
-        self.chain_id = chain_id
         if balances is None:
             balances = {account.address: BALANCE_WEI_DEV for account in DEV_ACCOUNTS}
-        self.chain = EvmModel(
+        self.chain = chain or EvmModel(
             balances, chain_id=chain_id, nodes=nodes, rules=rules, executes=executes
         )
         """Anyone who changes it by hand calls `settle` afterwards."""
+        self.chain_id = self.chain.chain_id
         host = EvmHost(self.chain, block_ms=block_ms)
         sockets = [
             NodeSocket(EvmRpc(), EvmCaller, host, node, port=port if node == 0 else 0)

@@ -518,3 +518,15 @@ def test_a_chain_that_executes_runs_code_and_names_its_state() -> None:
     plain = EvmModel({A.address: ETHER})
     with pytest.raises(AssertionError, match="moves value alone"):
         plain.executed(plain.newest())
+
+
+def test_receipts_of_a_block_are_known_when_it_has_left_the_chain() -> None:
+    model = world()
+    for nonce in range(2):
+        model.send(0, pay(nonce))
+    gone = model.mine(1_000)
+    raws = [model.sent(digest).raw for digest in gone.transactions]
+    model.reorg(1, 2_000, blocks=[raws[:1]])
+    assert [one.block for one in model.receipts_of(gone)] == [gone.hash] * 2
+    (kept,) = model.receipts_of(model.newest())
+    assert (kept.hash, kept.block) == (gone.transactions[0], model.newest().hash)

@@ -18,7 +18,7 @@ from laneway.evm.execution import fees
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
 from laneway.evm.gas import floor_gas, intrinsic_gas
-from laneway.evm.header import BlockHeader
+from laneway.evm.header import BlockHeader, ExecutionBlock
 from laneway.evm.keccak import keccak
 from laneway.evm.opcodes.system import created_address
 from laneway.evm.transaction import fee_wei_max
@@ -35,6 +35,8 @@ class EvmBlock(Struct, frozen=True):
     transactions: tuple[bytes, ...]
     header: BlockHeader | None = None
     """None on a chain that moves value alone, whose blocks have no roots."""
+    imported: ExecutionBlock | None = None
+    """The whole block, if it was made elsewhere."""
 
 
 class BlockPlace(Struct, frozen=True, kw_only=True):

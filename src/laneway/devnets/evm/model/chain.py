@@ -20,7 +20,8 @@ from laneway.devnets.evm.model.block import (
     base_fee_after,
     genesis,
 )
-from laneway.devnets.evm.model.executed import ExecutedWork, executed_genesis
+from laneway.devnets.evm.model.executed import MS_PER_S, ExecutedWork, executed_genesis
+from laneway.devnets.evm.model.nodes import ChainNode
 from laneway.devnets.evm.model.pool import NodePool, PooledTransaction
 from laneway.devnets.evm.model.rules import ANVIL, REASONS, EvmRules, RefusalReason
 from laneway.devnets.evm.model.states import (
@@ -43,7 +44,7 @@ from laneway.evm.errors import InvalidTransaction, TypeUnsupported
 from laneway.evm.execution.fees import effective_price_wei
 from laneway.evm.fork import Fork
 from laneway.evm.keccak import keccak
-from laneway.evm.rules import rules_of
+from laneway.evm.rules import ForkRules, rules_of
 from laneway.evm.transaction import fee_wei_max
 from laneway.evm.validity import validate
 
@@ -58,6 +59,8 @@ EXECUTED_TYPES = (0, 1, 2, 4)
 class EvmModel:
     """The chain, and its nodes by their numbers. Block 0 holds the first balances."""
 
+    first_number = final_number = 0  # Of the oldest block that is known, and the last final one.
+
     def __init__(
         self,
         balances: Mapping[bytes, int],
@@ -71,8 +74,7 @@ class EvmModel:
     ) -> None:
         """`executes`: whether contracts run, or transactions move value alone."""
         self.chain_id, self.rules, self.fork = chain_id, rules, fork
-        self.executes = executes
-        self.block_gas_max = block_gas_max
+        self.executes, self.block_gas_max = executes, block_gas_max
         self.gossips = True
         """Whether an accepted transaction reaches all other nodes at once; else see `spread`."""
         self.reverts: dict[bytes, None] = {}
@@ -97,7 +99,7 @@ class EvmModel:
         self._blocks[first.hash] = first
         self._states[first.hash] = state
         self._chain = [first]
-        self._nodes = [_Node(first) for _ in range(nodes)]
+        self._nodes = [ChainNode(first) for _ in range(nodes)]
 
     def send(self, node: int, raw: bytes) -> TransactionTaken | TransactionRefused:
         """Offer raw bytes to a node, as eth_sendRawTransaction does."""
@@ -277,6 +279,11 @@ class EvmModel:
                 return receipt
         return None
 
+    def receipts_of(self, block: EvmBlock) -> tuple[MinedReceipt, ...]:
+        """In the order of its transactions; the block may have left the chain."""
+        found = [self._receipts[digest] for digest in block.transactions]
+        return tuple(next(one for one in each if one.block == block.hash) for each in found)
+
     def transaction(self, node: int, digest: bytes) -> FoundTransaction | None:
         receipt = self.receipt(node, digest)
         if receipt is not None:
@@ -311,7 +318,7 @@ class EvmModel:
         """Whether a block that is made now may hold something."""
         return next(self._ready(self._nodes[node]), None) is not None
 
-    def _ready(self, node: "_Node") -> Iterator[PooledTransaction]:
+    def _ready(self, node: ChainNode) -> Iterator[PooledTransaction]:
         for sender in node.pool.senders():
             yield from node.pool.ready(sender, self._account(node, sender).nonce)
 
@@ -327,7 +334,7 @@ class EvmModel:
         """A valid transaction that was ever offered to a node."""
         return self._sent[digest]
 
-    def _offer(self, node: "_Node", raw: bytes) -> TransactionTaken | TransactionRefused:
+    def _offer(self, node: ChainNode, raw: bytes) -> TransactionTaken | TransactionRefused:
         try:
             sent = self._known(raw)
         except InvalidTransaction as error:
@@ -338,7 +345,7 @@ class EvmModel:
         reason = node.pool.add(sent, self.rules.bump_percent)
         return TransactionTaken(sent.hash) if reason is None else self._refuse(reason)
 
-    def _judge(self, node: "_Node", sent: PooledTransaction) -> TransactionRefused | None:
+    def _judge(self, node: ChainNode, sent: PooledTransaction) -> TransactionRefused | None:
         """The refusal of a transaction by the node's state; the pool itself judges its place."""
         rules, made, account = self.rules, sent.transaction, self._account(node, sent.sender)
         if rules.size_bytes_max is not None and len(sent.raw) > rules.size_bytes_max:
@@ -411,13 +418,16 @@ class EvmModel:
         )
         state = self._states[tip.hash]
         if isinstance(state, ExecutedState):
-            return ExecutedWork(state, place, rules_of(self.fork))
+            return ExecutedWork(state, place, self.fork_rules(now_ms // MS_PER_S))
         assert isinstance(state, ValueState)
         return ValueWork(state, place, fork=self.fork, reverts=self.reverts)
 
+    def fork_rules(self, timestamp_s: int) -> ForkRules:  # noqa: ARG002
+        return rules_of(self.fork)
+
     def hash_at(self, number: int) -> bytes:
         """Of the block of this number on the chain as it is now."""
-        return self._chain[number].hash
+        return self._chain[number - self.first_number].hash
 
     def _write(self, work: Work) -> EvmBlock:
         """Put what was run into the next block of the chain."""
@@ -458,7 +468,7 @@ class EvmModel:
         for node in self._nodes:
             self._follow(node)
 
-    def _follow(self, node: "_Node") -> None:
+    def _follow(self, node: ChainNode) -> None:
         if node.frozen:
             return
         target = self._chain[max(len(self._chain) - 1 - node.lag_blocks, 0)]
@@ -474,25 +484,17 @@ class EvmModel:
             if spent or poor or (below and self.rules.evicts_below_base):
                 node.pool.remove(sent.hash)
 
-    def _account(self, node: "_Node", address: bytes) -> EvmAccountState:
+    def _account(self, node: ChainNode, address: bytes) -> EvmAccountState:
         return self._states[node.head.hash].standing(address)
 
     def _ancestor(self, block: EvmBlock, number: int) -> EvmBlock | None:
         """The block of this number below another, which may be on a dead fork."""
-        if not 0 <= number <= block.number:
+        if not self.first_number <= number <= block.number:
             return None
         while block.number > number and not self._is_canonical(block):
             block = self._blocks[block.parent]
-        return block if block.number == number else self._chain[number]
+        return block if block.number == number else self._chain[number - self.first_number]
 
     def _is_canonical(self, block: EvmBlock) -> bool:
-        return block.number < len(self._chain) and self._chain[block.number] is block
-
-
-class _Node:
-    def __init__(self, head: EvmBlock) -> None:
-        self.head = head
-        self.pool = NodePool()
-        self.lag_blocks = 0
-        self.frozen = False
-        self.state_blocks: int | None = None
+        place = block.number - self.first_number
+        return place < len(self._chain) and self._chain[place] is block

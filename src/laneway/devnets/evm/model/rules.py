@@ -94,6 +94,10 @@ class EvmRules(Struct, frozen=True):
     """The balance must cover all that the sender has in the pool."""
     returns_reorged: bool
     """What a reorg takes out of the chain goes back into the pool."""
+    reads_as_geth: bool = False
+    """Ranges of logs beyond the head are refused, a new filter has no history, logs that a
+    reorganisation took back are shown again as removed; the access list of a call that fails is
+    shown; receipts have no time, and blocks no total difficulty."""
     size_bytes_max: int | None = None
     pool_count_max: int | None = None
 
@@ -117,6 +121,7 @@ GETH = EvmRules(
     evicts_below_base=False,
     sums_costs=True,
     returns_reorged=True,
+    reads_as_geth=True,
     size_bytes_max=SIZE_BYTES_GETH,
     pool_count_max=POOL_COUNT_GETH,
 )

@@ -139,7 +139,7 @@ CONTROLS: Final[Mapping[str, Method]] = {
 
 def check_depth(caller: EvmCaller, depth: int, what: str) -> None:
     height = caller.chain.newest().number
-    if depth > height:
+    if depth > height - caller.chain.first_number:
         problem = f"{what} depth must not exceed current chain height: "
         raise wrong(f"{problem}current height {height}, depth {depth}")
     bounded(depth, REORG_BLOCKS_MAX)

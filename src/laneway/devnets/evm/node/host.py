@@ -7,6 +7,7 @@ from time import time
 
 from laneway.devnets.evm.limits import BLOCK_MS_MAX
 from laneway.devnets.evm.model.chain import EvmModel
+from laneway.devnets.evm.node.filters import EvmFilters
 from laneway.devnets.node.host import DevnetHost
 
 
@@ -17,6 +18,7 @@ class EvmHost(DevnetHost):
         super().__init__(block_ms or 0)
         self.chain = chain
         self.automines = block_ms == 0
+        self.filters = EvmFilters()
         self._subscription_next = 1
 
     def now_ms(self) -> int:
@@ -42,9 +44,15 @@ class EvmHost(DevnetHost):
         super().set_interval(interval_ms)
 
     def settle(self) -> None:
-        """Mine if something waits that can be, and notify the clients of new blocks."""
+        """Mine if something waits that can be, and notify the clients of what is new."""
+        self._notice()
         if self.automines and self.chain.has_ready(0):
             self.chain.mine(self.now_ms())
+            self._notice()
+
+    def _notice(self) -> None:
+        """What waits is shown before it is mined."""
+        self.filters.notice()
         super().settle()
 
     def subscription_number(self) -> int:
