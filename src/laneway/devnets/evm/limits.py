@@ -15,6 +15,9 @@ TIP_WEI_SUGGESTED = 1_000_000_000
 BUMP_PERCENT_GETH = 10
 """geth's --txpool.pricebump."""
 
+BLOB_BUMP_PERCENT_GETH = 100
+"""geth's --blobpool.pricebump."""
+
 POOL_COUNT_GETH = 6_144
 """geth's --txpool.globalslots and --txpool.globalqueue together."""
 
@@ -56,3 +59,18 @@ FEE_HISTORY_BLOCKS_MAX = 1_024
 
 LOGS_COUNT_MAX = 10_000
 """What providers of real nodes answer to one eth_getLogs."""
+
+SNAPSHOTS_COUNT_MAX = 4_096
+"""One before each test of a long run; each keeps a state that shares all but what differs."""
+
+IMPERSONATED_COUNT_MAX = 1_024
+"""Accounts; a caller who wants more means all of them, which is one command."""
+
+TIME_MS_FROM_S = 10**12
+"""anvil reads a time as milliseconds from here on: in seconds it is the year 33,658."""
+
+TIMESTAMP_S_MAX = 1 << 40
+"""34,000 years: no clock of a test goes further, and a header has 64 bits for it."""
+
+CHAIN_ID_MAX = (1 << 53) - 1
+"""What programs that keep numbers as floats can tell apart; laneway.toml has the same."""

@@ -17,7 +17,9 @@ NEWEST_TAGS = ("latest", "pending")
 
 
 def block_at(caller: EvmCaller, where: object) -> EvmBlock | None:
-    """The block of a number or tag; the pending one does not exist before it is mined."""
+    """The block of a number or tag; the pending one is built anew for each who asks."""
+    if where == "pending":
+        return caller.host.pending(caller.node)
     head = caller.chain.head(caller.node)
     if where in NEWEST_TAGS:
         return head

@@ -51,7 +51,7 @@ def block_by_hash(caller: EvmCaller, digest: bytes, full: bool) -> Json | None:
 
 
 def block_receipts(caller: EvmCaller, where: object) -> list[Json] | None:
-    block = block_at(caller, where)
+    block = None if where == "pending" else block_at(caller, where)
     return None if block is None else [mined(caller, digest) for digest in block.transactions]
 
 
@@ -92,13 +92,15 @@ def storage_at(caller: EvmCaller, address: bytes, key: int, where: object = "lat
 def fee_history(
     caller: EvmCaller, count: int, where: object, percentiles: Sequence[object] = ()
 ) -> Json:
-    newest = state_at(caller, where)
+    newest = state_at(caller, "latest" if where == "pending" else where)
     count = min(max(count, 1), FEE_HISTORY_BLOCKS_MAX, newest.number + 1)
     blocks = [newest]
     while len(blocks) < count:
         blocks.append(caller.chain.parent(blocks[-1]))
     blocks.reverse()
     bases = [block.base_fee_wei for block in blocks] + [base_fee_after(newest)]
+    chain = caller.chain
+    blob_bases = [chain.blob_fee(block) for block in blocks] + [chain.blob_fee_next(newest)]
     rewards = (
         [rewards_of(caller, block, len(percentiles)) for block in blocks] if percentiles else []
     )
@@ -106,6 +108,8 @@ def fee_history(
         "oldestBlock": quantity(blocks[0].number),
         "baseFeePerGas": [quantity(base) for base in bases],
         "gasUsedRatio": [block.gas_used / block.gas_limit for block in blocks],
+        "baseFeePerBlobGas": [quantity(base) for base in blob_bases],
+        "blobGasUsedRatio": [chain.blobs_ratio(block) for block in blocks],
         "reward": rewards,
     }
 
@@ -132,6 +136,10 @@ def call(caller: EvmCaller, fields: Mapping[str, object], where: object = "lates
 
 def logs(caller: EvmCaller, criteria: Mapping[str, object]) -> list[Json]:
     return execution.logs(caller, criteria) if caller.chain.executes else []
+
+
+def blob_base_fee(caller: EvmCaller) -> str:
+    return quantity(caller.chain.blob_fee_next(caller.chain.head(caller.node)))
 
 
 def send_raw_transaction(caller: EvmCaller, raw: bytes) -> str:
@@ -168,8 +176,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "eth_getStorageAt": Method((address_of, number_of, anything), storage_at, optional=1),
     "eth_gasPrice": Method((), lambda caller: quantity(base_fee_next(caller) + TIP_WEI_SUGGESTED)),
     "eth_maxPriorityFeePerGas": Method((), lambda _: quantity(TIP_WEI_SUGGESTED)),
-    # There are no blobs, so their price stays at its least.
-    "eth_blobBaseFee": Method((), lambda _: "0x1"),
+    "eth_blobBaseFee": Method((), blob_base_fee),
     "eth_feeHistory": Method((number_of, anything, rows_of), fee_history, optional=1),
     "eth_estimateGas": Method((fields_of, anything), estimate_gas, optional=1),
     "eth_call": Method((fields_of, anything), call, optional=1),
