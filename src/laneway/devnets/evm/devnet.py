@@ -18,6 +18,7 @@ from laneway.devnets.evm.node.subscriptions import EvmCaller
 from laneway.devnets.node.devnet import Devnet
 from laneway.devnets.node.serving import Greeting, serve
 from laneway.devnets.node.socket import NodeSocket
+from laneway.evm.abi.addresses import checksummed
 from laneway.evm.fork import Fork
 from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.wire.hex import octets

@@ -74,3 +74,6 @@ TIMESTAMP_S_MAX = 1 << 40
 
 CHAIN_ID_MAX = (1 << 53) - 1
 """What programs that keep numbers as floats can tell apart; laneway.toml has the same."""
+
+ACCOUNTS_COUNT_MAX = 1_000
+"""Of one start: each is derived from the mnemonic in a millisecond, and printed."""

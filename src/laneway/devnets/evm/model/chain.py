@@ -36,7 +36,7 @@ from laneway.devnets.evm.model.judging import (
     refused_as,
 )
 from laneway.devnets.evm.model.pool import NodePool, PooledTransaction
-from laneway.devnets.evm.model.rules import ANVIL, EvmRules
+from laneway.devnets.evm.model.rules import ANVIL, UNAVAILABLE, EvmRules
 from laneway.devnets.evm.model.states import (
     EvmAccountState,
     EvmChainState,
@@ -61,7 +61,6 @@ from laneway.evm.limits import BLOB_GAS
 from laneway.evm.precompiles.errors import PrecompileUnavailable
 from laneway.evm.rules import rules_of
 from laneway.evm.transaction import Transaction, fee_wei_max
-from laneway.wire.rpc_codes import INTERNAL
 
 Tag = Literal["latest", "pending", "preconfirmed"]
 
@@ -116,7 +115,7 @@ class EvmModel(EvmBlocks):
         except InvalidTransaction as error:
             return refused_as(self.rules, error)
         except PrecompileUnavailable as error:
-            return TransactionRefused(INTERNAL, str(error))
+            return TransactionRefused(UNAVAILABLE, str(error))
         return self._take(node, sent)
 
     def send_as(

@@ -83,6 +83,9 @@ GETH_MESSAGES: Final = {
 }
 
 
+UNAVAILABLE: Final = -32603
+"""JSON-RPC's code of an internal error: a package is missing that judges proofs of blobs."""
+
 REASONS = {
     "chain_wrong": RefusalReason.WRONG_CHAIN,
     "type_unsupported": RefusalReason.TYPE,
