@@ -26,10 +26,6 @@ CHOSEN_BY_THE_CHAIN = {
     "hash", "blockHash", "parentHash", "timestamp", "blockTimestamp", "stateRoot", "mixHash",
     "transactionsRoot", "receiptsRoot", "size",
 }  # fmt: skip
-ONLY_ANVILS = {
-    # Of later forks than these transfers need.
-    "requestsHash", "blobGasPrice", "baseFeePerBlobGas", "blobGasUsedRatio",
-}  # fmt: skip
 
 
 def raw(nonce: int, **fields: Any) -> str:
@@ -57,7 +53,6 @@ def same(value: Any) -> Any:
     return {
         key: "chosen" if key in CHOSEN_BY_THE_CHAIN and item is not None else same(item)
         for key, item in value.items()
-        if key not in ONLY_ANVILS
     }
 
 

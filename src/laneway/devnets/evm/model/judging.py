@@ -11,6 +11,7 @@ from laneway.evm.envelope import decode, encode_canonical, hash_of
 from laneway.evm.errors import InvalidTransaction, SidecarMissing, TypeUnsupported
 from laneway.evm.fork import Fork
 from laneway.evm.keccak import keccak
+from laneway.evm.rlp import encode_bytes
 from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import BlobTransaction, Transaction, fee_wei_max, signed
 from laneway.evm.validity import check, validate
@@ -55,7 +56,8 @@ def impersonated(
     check(made, fork, chain_id)
     made = signed(made, NO_SIGNATURE)
     raw = encode_canonical(made)
-    return PooledTransaction(keccak(raw + sender), raw, made, sender, order, is_impersonated=True)
+    item = encode_bytes(raw) if made.type else raw
+    return PooledTransaction(keccak(item + sender), raw, made, sender, order, is_impersonated=True)
 
 
 def check_type(made: Transaction, executes: bool) -> None:

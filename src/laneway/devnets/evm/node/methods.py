@@ -98,7 +98,9 @@ def fee_history(
     while len(blocks) < count:
         blocks.append(caller.chain.parent(blocks[-1]))
     blocks.reverse()
-    bases = [block.base_fee_wei for block in blocks] + [base_fee_after(newest)]
+    is_head = newest is caller.chain.head(caller.node)
+    after = base_fee_next(caller) if is_head else base_fee_after(newest)
+    bases = [block.base_fee_wei for block in blocks] + [after]
     chain = caller.chain
     blob_bases = [chain.blob_fee(block) for block in blocks] + [chain.blob_fee_next(newest)]
     rewards = (
