@@ -222,6 +222,8 @@ def blobs(asked: Asked) -> None:
         made = sidecar(1, version=version)
         wrong = structs.replace(made, proofs=made.commitments * len(made.proofs))
         asked.ask("eth_sendRawTransaction", sent(blob_transaction(0, wrong))[0])
+        wrong = structs.replace(made, proofs=(bytes(48),) * len(made.proofs))
+        asked.ask("eth_sendRawTransaction", sent(blob_transaction(0, wrong))[0])
     asked.ask("eth_sendRawTransaction", sent(blob_transaction(0, one, blob_fee_wei_max=0))[0])
     asked.ask("eth_sendRawTransaction", sent(blob_transaction(0, one))[0])
     asked.ask("eth_sendRawTransaction", sent(blob_transaction(0, one))[0])

@@ -4,10 +4,11 @@ import sys
 
 import pytest
 from msgspec.structs import replace
+from py_arkworks_bls12381 import G1Point
 from tests.evm_blobs import blob, sidecar
 
-from laneway.evm.blob_proofs import VALUES, check_proofs, coefficients
-from laneway.evm.errors import BlobProofWrong
+from laneway.evm.blob_proofs import VALUES, cell_roots, check_proofs, coefficients, scalar
+from laneway.evm.errors import BlobMalformed, BlobProofWrong
 from laneway.evm.precompiles.errors import PrecompileUnavailable
 from laneway.evm.precompiles.kzg import INFINITY, ORDER
 from laneway.evm.transaction import Sidecar
@@ -59,13 +60,27 @@ def test_swapped_proofs_do_not_hold(version: int) -> None:
         check_proofs(replace(made, proofs=swapped))
 
 
+def test_mistakes_that_cancel_out_are_found() -> None:
+    """Their sum is nothing, and so is that of each times its cell's root."""
+    made = sidecar(1, version=1)
+    roots = cell_roots()
+    first, second, third = roots[:3]
+    shifts = ((third - second) % ORDER, (first - third) % ORDER, (second - first) % ORDER)
+    changed = list(made.proofs)
+    for place, shift in enumerate(shifts):
+        moved = G1Point.from_compressed_bytes(changed[place]) + G1Point() * scalar(shift)
+        changed[place] = bytes(moved.to_compressed_bytes())
+    with pytest.raises(BlobProofWrong):
+        check_proofs(replace(made, proofs=tuple(changed)))
+
+
 @BOTH
 def test_what_is_no_point_proves_nothing(version: int) -> None:
     made = sidecar(1, version=version)
     nothing = bytes(48)
-    with pytest.raises(BlobProofWrong):
+    with pytest.raises(BlobMalformed):
         check_proofs(replace(made, commitments=(nothing,)))
-    with pytest.raises(BlobProofWrong):
+    with pytest.raises(BlobMalformed):
         check_proofs(replace(made, proofs=(nothing, *made.proofs[1:])))
 
 
@@ -73,7 +88,7 @@ def test_what_is_no_point_proves_nothing(version: int) -> None:
 def test_a_value_beyond_the_field_is_no_blob(version: int) -> None:
     made = sidecar(1, version=version)
     wide = ORDER.to_bytes(32, "big") + made.blobs[0][32:]
-    with pytest.raises(BlobProofWrong):
+    with pytest.raises(BlobMalformed):
         check_proofs(replace(made, blobs=(wide,)))
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from laneway.evm.errors import BlobProofWrong
+from laneway.evm.errors import BlobMalformed, BlobProofWrong
 from laneway.evm.limits import BLOB_BYTES, CELL_PROOFS_PER_BLOB
 from laneway.evm.precompiles.ceremony import CELL_POWER, POWERS
 from laneway.evm.precompiles.errors import needed
@@ -31,7 +31,8 @@ CHALLENGE: Final = b"FSBLOBVERIFY_V1_" + VALUES.to_bytes(16, "big")
 
 
 def check_proofs(sidecar: Sidecar) -> None:
-    """BlobProofWrong unless every proof holds. PrecompileUnavailable without the extra."""
+    """BlobMalformed or BlobProofWrong unless every proof holds. PrecompileUnavailable without the
+    extra."""
     with needed("py_arkworks_bls12381"):
         import py_arkworks_bls12381  # noqa: F401
     share = len(sidecar.proofs) // len(sidecar.blobs)
@@ -39,13 +40,14 @@ def check_proofs(sidecar: Sidecar) -> None:
         zip(sidecar.blobs, sidecar.commitments, strict=True)
     ):
         proofs = sidecar.proofs[index * share : (index + 1) * share]
-        factors = coefficients(blob)
-        if factors is None:
-            raise BlobProofWrong(index=index)
+        factors, points = coefficients(blob), curve_points((commitment, *proofs))
+        if factors is None or points is None:
+            raise BlobMalformed(index=index)
         if sidecar.version == 0:
             holds = is_blob_proven(blob, factors, commitment, proofs[0])
         else:
-            holds = are_cells_proven(factors, commitment, proofs)
+            seed = sha256(blob + commitment + b"".join(proofs)).digest()
+            holds = are_cells_proven(factors, points[0], points[1:], seed)
         if not holds:
             raise BlobProofWrong(index=index)
 
@@ -78,28 +80,29 @@ def is_blob_proven(blob: bytes, factors: list[int], commitment: bytes, proof: by
     return is_proven(commitment, z, value, proof)
 
 
-def are_cells_proven(factors: list[int], commitment: bytes, proofs: tuple[bytes, ...]) -> bool:
+def curve_points(written: tuple[bytes, ...]) -> "list[G1Point] | None":
+    """None if one of them is none."""
+    found = [made for one in written if (made := point(one)) is not None]
+    return found if len(found) == len(written) else None
+
+
+def are_cells_proven(
+    factors: list[int], commitment: "G1Point", proofs: "list[G1Point]", seed: bytes
+) -> bool:
+    """`seed` is a hash of all that is checked, so no proof can be made for the weights."""
     from py_arkworks_bls12381 import GT, G1Point, G2Point
 
-    written = point(commitment)
-    points = [point(proof) for proof in proofs]
-    found = [one for one in points if one is not None]
-    if written is None or len(found) < CELL_PROOFS_PER_BLOB:
-        return False
-    # The factors follow from all that is checked, so no proof can be made for them.
-    content = b"".join([one.to_bytes(32, "big") for one in factors])
-    seed = sha256(content + commitment + b"".join(proofs)).digest()
     weights = [
         int.from_bytes(sha256(seed + bytes([cell])).digest()[:16], "big")
         for cell in range(CELL_PROOFS_PER_BLOB)
     ]
-    weighed = G1Point.multiexp_unchecked(found, [scalar(one) for one in weights])
+    weighed = G1Point.multiexp_unchecked(proofs, [scalar(one) for one in weights])
     shifted = [weight * root % ORDER for weight, root in zip(weights, cell_roots(), strict=True)]
-    moved = G1Point.multiexp_unchecked(found, [scalar(one) for one in shifted])
+    moved = G1Point.multiexp_unchecked(proofs, [scalar(one) for one in shifted])
     rest = G1Point.multiexp_unchecked(
         powers_of_s(), [scalar(one) for one in remainder(factors, weights)]
     )
-    left = written * scalar(sum(weights) % ORDER) - rest + moved
+    left = commitment * scalar(sum(weights) % ORDER) - rest + moved
     return GT.pairing_check([left, weighed], [-G2Point(), cell_power()])
 
 

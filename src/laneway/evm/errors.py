@@ -7,7 +7,7 @@ InvalidTransaction
 ├── its gas       IntrinsicGasTooLow · GasBelowFloor · GasAboveCap
 ├── its content   RecipientMissing · InitcodeTooBig · AuthorizationsMissing
 │                 BlobsMissing · BlobsTooMany · BlobHashUnknown · SidecarMismatch
-│                 SidecarMissing · BlobProofWrong
+│                 SidecarMissing · BlobMalformed · BlobProofWrong
 └── Excluded      it may be valid, and not in this block on this state
     ├── sender    NonceTooLow · NonceTooHigh · SenderHasCode · FundsTooLow
     └── block     FeeBelowBase · BlobFeeTooLow · BlockGasExceeded · BlockBlobsExceeded
@@ -124,6 +124,11 @@ class SidecarMismatch(InvalidTransaction):
 class SidecarMissing(InvalidTransaction):
     code = "sidecar_missing"
     message = "its blobs do not travel beside it (EIP-4844)"
+
+
+class BlobMalformed(InvalidTransaction):
+    code = "blob_malformed"
+    message = "blob {index} or its proofs are no values of the field or points of the curve"
 
 
 class BlobProofWrong(InvalidTransaction):

@@ -28,6 +28,7 @@ class RefusalReason(Enum):
     UNDERPRICED = "underpriced"
     POOL_FULL = "pool_full"
     NO_SIDECAR = "no_sidecar"
+    BLOB_MALFORMED = "blob_malformed"
     BLOB_PROOF_WRONG = "blob_proof_wrong"
     TOO_MANY_BLOBS = "too_many_blobs"
     BLOB_FEE_TOO_LOW = "blob_fee_too_low"
@@ -48,6 +49,7 @@ ANVIL_MESSAGES: Final = {
     RefusalReason.UNDERPRICED: "replacement transaction underpriced",
     RefusalReason.POOL_FULL: "txpool is full",
     RefusalReason.NO_SIDECAR: "eip4844 tx variant without sidecar being used for verification.",
+    RefusalReason.BLOB_MALFORMED: "KZG error: CError(C_KZG_BADARGS)",
     RefusalReason.BLOB_PROOF_WRONG: "invalid KZG proof",
     RefusalReason.TOO_MANY_BLOBS: "too many blobs in one transaction, have: {given}, max: {bound}",
     RefusalReason.BLOB_FEE_TOO_LOW: (
@@ -77,7 +79,8 @@ GETH_MESSAGES: Final = {
     ),
     RefusalReason.KNOWN: "already known",
     RefusalReason.NO_SIDECAR: "missing sidecar in blob transaction",
-    RefusalReason.BLOB_PROOF_WRONG: "invalid blob proof",
+    RefusalReason.BLOB_MALFORMED: "KZG verification error: invalid blob proof",
+    RefusalReason.BLOB_PROOF_WRONG: "invalid blob {index}: can't verify opening proof",
     RefusalReason.TOO_MANY_BLOBS: "too many blobs in transaction: have {given}, permitted {bound}",
     RefusalReason.BLOB_FEE_TOO_LOW: "max fee per blob gas less than block blob gas fee",
 }
@@ -94,6 +97,7 @@ REASONS = {
     "gas_below_floor": RefusalReason.INTRINSIC_GAS,
     "gas_above_cap": RefusalReason.GAS_ABOVE_BLOCK,
     "sidecar_missing": RefusalReason.NO_SIDECAR,
+    "blob_malformed": RefusalReason.BLOB_MALFORMED,
     "blob_proof_wrong": RefusalReason.BLOB_PROOF_WRONG,
     "blobs_too_many": RefusalReason.TOO_MANY_BLOBS,
 }
