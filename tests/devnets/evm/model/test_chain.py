@@ -601,7 +601,8 @@ def test_a_chain_is_restored_to_where_it_stood() -> None:
     later = accepted(chain, pay(1, fee_wei_max=20 * GWEI))
     chain.restore(kept)
     assert (chain.head(0), chain.receipt(0, sent)) == (kept.block, None)
-    assert chain.base_fee_next_wei is None
+    assert chain.snapshot() == kept
+    assert chain.mine(2_000).base_fee_wei == GWEI - GWEI // 8, "no base fee is chosen any more"
     assert [one.hash for one in chain.pool(0)[1]] == [later], "pools stay as they are"
 
 
