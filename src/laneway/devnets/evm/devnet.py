@@ -44,9 +44,9 @@ class EvmDevnet(Devnet[EvmHost]):
         fork: Fork = Fork.PRAGUE,
     ) -> None:
         """`block_ms` 0 mines on every send, None only on command. The first node is at `port`, the
-        others at free ones. Without `balances` each of so many known accounts has `balance_wei`.
-        Contracts run unless it does not `execute`: then transactions move value alone, which is
-        quicker."""
+        others at free ones. Without `balances` the first `accounts` of the known ones have
+        `balance_wei`. Contracts run unless it does not `execute`: then transactions move value
+        alone, which is quicker."""
         self.accounts = dev_accounts(accounts)
         self.balance_wei = balance_wei
         self.chain_id = chain_id

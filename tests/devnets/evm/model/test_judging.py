@@ -9,7 +9,7 @@ from tests.anvil import address, signed
 from tests.evm_blobs import blob_transaction, sidecar
 
 from laneway.devnets.evm.model.chain import EvmModel
-from laneway.devnets.evm.model.judging import PoolView, impersonated, judged, read, refused_as
+from laneway.devnets.evm.model.judging import PoolGround, impersonated, judged, read, refused_as
 from laneway.devnets.evm.model.pool import NodePool
 from laneway.devnets.evm.model.rules import ANVIL, GETH
 from laneway.devnets.evm.model.states import EvmAccountState
@@ -34,8 +34,8 @@ def read_here(raw: bytes, *, executes: bool = True) -> object:
     return read(raw, fork=Fork.PRAGUE, chain_id=CHAIN, executes=executes, order=3)
 
 
-def view(**fields: object) -> PoolView:
-    usual = PoolView(NodePool(), EvmAccountState(ETHER), GWEI, 1, 30_000_000)
+def view(**fields: object) -> PoolGround:
+    usual = PoolGround(NodePool(), EvmAccountState(ETHER), GWEI, 1, 30_000_000)
     return structs.replace(usual, **fields)
 
 

@@ -28,7 +28,7 @@ from laneway.devnets.evm.model.executed import (
     executed_genesis,
 )
 from laneway.devnets.evm.model.judging import (
-    PoolView,
+    PoolGround,
     impersonated,
     judged,
     read,
@@ -362,7 +362,7 @@ class EvmModel(EvmBlocks):
     def _offer(
         self, node: "_Node", sent: PooledTransaction
     ) -> TransactionTaken | TransactionRefused:
-        view = PoolView(
+        view = PoolGround(
             node.pool,
             self._account(node, sent.sender),
             self._base_fee(node.head),

@@ -22,7 +22,7 @@ NO_SIGNATURE = Signature(0, 0, 0)
 """What stands in a transaction of an account that a node impersonates."""
 
 
-class PoolView(Struct, frozen=True):
+class PoolGround(Struct, frozen=True):
     """What a node's judgement of a transaction rests on."""
 
     pool: NodePool
@@ -75,7 +75,7 @@ def refused_as(rules: EvmRules, error: InvalidTransaction) -> TransactionRefused
     return refused(rules, REASONS.get(error.code, RefusalReason.MALFORMED), **error.operands)
 
 
-def judged(rules: EvmRules, view: PoolView, sent: PooledTransaction) -> TransactionRefused | None:
+def judged(rules: EvmRules, view: PoolGround, sent: PooledTransaction) -> TransactionRefused | None:
     """The refusal of a transaction by a node's state; the pool itself judges its place."""
     made, account = sent.transaction, view.account
     size = sent.size_bytes()
