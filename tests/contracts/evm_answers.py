@@ -16,10 +16,6 @@ CHOSEN_BY_THE_CHAIN = {
     "hash", "blockHash", "parentHash", "timestamp", "blockTimestamp", "stateRoot", "mixHash",
     "transactionsRoot", "receiptsRoot", "size", "accountProof",
 }  # fmt: skip
-ONLY_ANVILS = {
-    # Of blobs and of later forks than the model's.
-    "requestsHash", "blobGasPrice",
-}  # fmt: skip
 
 
 def raw(nonce: int, **fields: Any) -> str:
@@ -47,7 +43,6 @@ def same(value: Any) -> Any:
     return {
         key: "chosen" if key in CHOSEN_BY_THE_CHAIN and item is not None else same(item)
         for key, item in value.items()
-        if key not in ONLY_ANVILS
     }
 
 

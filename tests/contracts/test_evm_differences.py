@@ -5,7 +5,6 @@ A difference that vanished fails, and so does one that has become another; what 
 held to be alike by the suites beside this one.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Coroutine, Mapping
 from io import BytesIO
@@ -15,15 +14,14 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 from msgspec import Struct, json
-from tests.anvil import CHAIN_ID, GWEI, KEYS, Said, address
-from tests.contracts.evm_answers import ONLY_ANVILS, SEND, answer, raw, told
+from tests.anvil import GWEI, KEYS, Said, address
+from tests.contracts.evm_answers import SEND, answer, raw, told
+from tests.evm_blobs import blob_transaction, sidecar
+from tests.evm_blobs import sent as in_bytes
 from tests.evm_worlds import WORLDS, World
 
 from laneway.devnets.evm.node.control import CONTROLS
 from laneway.devnets.evm.node.methods import METHODS
-from laneway.evm.envelope import encode_network, signing_digest
-from laneway.evm.secp256k1 import HeldEvmKey
-from laneway.evm.transaction import BlobTransaction, Sidecar, signed
 from laneway.wire.rpc_server.methods import RpcRefused
 
 PAGE = Path(__file__).parents[2] / "docs" / "evm-devnet.md"
@@ -84,6 +82,10 @@ def sent(world: World, nonce: int, **fields: Any) -> str:
     return found
 
 
+def with_blobs(nonce: int, count: int) -> tuple[str, str]:
+    return in_bytes(blob_transaction(nonce, sidecar(1, count=count)))
+
+
 def is_answered(world: World, method: str, *params: object) -> bool:
     try:
         world.say(method, *params)
@@ -102,33 +104,6 @@ async def posted(world: World, body: bytes) -> Any:
 
 
 # The chain.
-
-
-@row("contracts that are there from the start", anvil=(True, True), here=(False, False))
-async def _(world: World) -> Any:
-    factory = "0x4e59b44847b379578588920ca78fbf26c0b4956c"
-    history = "0x0000f90827f1c53a10cb7a02335b175320002935"
-    return tuple(world.say("eth_getCode", who, LATEST) != "0x" for who in (factory, history))
-
-
-@row("blobs", anvil=True, here=False)
-async def _(world: World) -> Any:
-    # Of a blob of zeros commitment and proof are the point at infinity.
-    point = b"\xc0" + bytes(47)
-    made = BlobTransaction(
-        chain_id=CHAIN_ID,
-        nonce=0,
-        tip_wei_max=GWEI,
-        fee_wei_max=100 * GWEI,
-        gas_limit=21_000,
-        to=bytes.fromhex(BARE[2:]),
-        blob_fee_wei_max=10,
-        blob_hashes=(b"\x01" + hashlib.sha256(point).digest()[1:],),
-        sidecar=Sidecar(0, (bytes(131_072),), (point,), (point,)),
-    )
-    key = HeldEvmKey(bytes.fromhex(KEYS[0][2:]))
-    made = signed(made, key.sign(signing_digest(made)))
-    return is_answered(world, SEND, "0x" + encode_network(made).hex())
 
 
 @row("order in a block", anvil=[0, 1], here=[1, 0])
@@ -160,10 +135,11 @@ async def _(world: World) -> Any:
     return bool(world.say("eth_getBlockByNumber", LATEST, False)["baseFeePerGas"] == old)
 
 
-@row("`pending` block", anvil=2, here=1)
+@row("transactions of the `pending` block", anvil="0x1", here=None)
 async def _(world: World) -> Any:
-    world.mine()
-    return int(world.say("eth_getBlockByNumber", "pending", False)["number"], 16)
+    sent(world, 0)
+    (found,) = world.say("eth_getBlockByNumber", "pending", True)["transactions"]
+    return found["blockNumber"]
 
 
 @row("`safe` and `finalized`", anvil=[38, 6], here=[0, 0])
@@ -171,6 +147,40 @@ async def _(world: World) -> Any:
     world.mine(70)
     tags = ("safe", "finalized")
     return [int(world.say("eth_getBlockByNumber", tag, False)["number"], 16) for tag in tags]
+
+
+@row("excess of blob gas", anvil=0, here=3 * 131_072)
+async def _(world: World) -> Any:
+    # Nine are three more than a block of Prague should have.
+    for nonce, count in enumerate((6, 3)):
+        world.say(SEND, with_blobs(nonce, count)[0])
+    world.mine(2)
+    return int(world.say("eth_getBlockByNumber", LATEST, False)["excessBlobGas"], 16)
+
+
+@row("a blob transaction in words", anvil=True, here=False)
+async def _(world: World) -> Any:
+    raw_blobs, digest = with_blobs(0, 1)
+    world.say(SEND, raw_blobs)
+    return "blobs" in world.say("eth_getTransactionByHash", digest)
+
+
+@row("a snapshot after one that was reverted to", anvil=(-32001, "Resource not found"), here=False)
+async def _(world: World) -> Any:
+    first = world.say("evm_snapshot")
+    world.mine()
+    later = world.say("evm_snapshot")
+    world.say("evm_revert", first)
+    return answer(world, "evm_revert", later)
+
+
+@row("`anvil_reset`", anvil=False, here=True)
+async def _(world: World) -> Any:
+    """Whether the factory of contracts is there afterwards."""
+    factory = "0x4e59b44847b379578588920ca78fbf26c0b4956c"
+    assert world.say("eth_getCode", factory, LATEST) != "0x"
+    world.say("anvil_reset")
+    return world.say("eth_getCode", factory, LATEST) != "0x"
 
 
 # Calls.
@@ -262,17 +272,6 @@ async def _(world: World) -> Any:
         is_answered(world, "eth_feeHistory", "0x1", LATEST, [101]),
         is_answered(world, "eth_feeHistory", "0x1", LATEST, [50] * 101),
     )
-
-
-@row("fields of later forks", anvil=True, here=False)
-async def _(world: World) -> Any:
-    sent(world, 0)
-    world.mine()
-    block = world.say("eth_getBlockByNumber", LATEST, False)
-    (receipt,) = world.say("eth_getBlockReceipts", LATEST)
-    found = ONLY_ANVILS & {*block, *receipt}
-    assert found in (ONLY_ANVILS, set())
-    return found == ONLY_ANVILS
 
 
 @row("messages about parameters", anvil=True, here=False)

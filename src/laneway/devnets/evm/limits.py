@@ -15,6 +15,9 @@ TIP_WEI_SUGGESTED = 1_000_000_000
 BUMP_PERCENT_GETH = 10
 """geth's --txpool.pricebump."""
 
+BLOB_BUMP_PERCENT_GETH = 100
+"""geth's --blobpool.pricebump."""
+
 POOL_COUNT_GETH = 6_144
 """geth's --txpool.globalslots and --txpool.globalqueue together."""
 
@@ -90,3 +93,21 @@ SYNC_LOOK_MS = 20
 TRACE_BYTES_MAX = 32 << 20
 """What one answer to debug_trace* is made from: as JSON it has several times as many, and the loop
 stands still while it is written."""
+
+SNAPSHOTS_COUNT_MAX = 4_096
+"""One before each test of a long run; each keeps a state that shares all but what differs."""
+
+IMPERSONATED_COUNT_MAX = 1_024
+"""Accounts; a caller who wants more means all of them, which is one command."""
+
+TIME_MS_FROM_S = 10**12
+"""anvil reads a time as milliseconds from here on: in seconds it is the year 33,658."""
+
+TIMESTAMP_S_MAX = 1 << 40
+"""34,000 years: no clock of a test goes further, and a header has 64 bits for it."""
+
+CHAIN_ID_MAX = (1 << 53) - 1
+"""What programs that keep numbers as floats can tell apart; laneway.toml has the same."""
+
+ACCOUNTS_COUNT_MAX = 1_000
+"""Of one start: each is derived from the mnemonic in a millisecond, and printed."""

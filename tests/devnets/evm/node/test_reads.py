@@ -53,8 +53,8 @@ def test_a_proof_shows_an_account_and_its_storage_under_the_blocks_root() -> Non
     node = counting()
     count(node, 0)
     node.devnet.mine(2)
-    for where in ("0x1", LATEST, {"blockNumber": "0x1"}):
-        block = node.say("eth_getBlockByNumber", "0x1", False)
+    for where, number in (("0x1", "0x1"), (LATEST, "0x2"), ({"blockNumber": "0x1"}, "0x1")):
+        block = node.say("eth_getBlockByNumber", number, False)
         proof = node.say("eth_getProof", COUNTS, [ZERO, SEVEN], where)
         nodes = [unhex(one) for one in proof["accountProof"]]
         leaf = verify(unhex(block["stateRoot"]), keccak(unhex(COUNTS)), nodes)

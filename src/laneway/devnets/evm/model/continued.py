@@ -14,13 +14,10 @@ from laneway.devnets.evm.model.rules import ANVIL, EvmRules
 from laneway.devnets.evm.model.states import ExecutedState
 from laneway.evm.envelope import encode_canonical
 from laneway.evm.errors import InvalidTransaction
-from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.receipt import bloom
-from laneway.evm.execution.replay import context_of
 from laneway.evm.execution.system_calls import (
     SystemCallFailed,
     close_block,
-    open_block,
     requests_hash,
 )
 from laneway.evm.fork import Fork
@@ -73,10 +70,7 @@ class ContinuedModel(EvmModel):
             executes=True,
         )
         first = block_of(header)
-        self.first_number = self.final_number = first.number
-        self._blocks = {first.hash: first}
-        self._states = {first.hash: origin.state}
-        self._chain = [first]
+        self._begin(first, origin.state)
         for node in self._nodes:
             node.head = first
 
@@ -84,11 +78,11 @@ class ContinuedModel(EvmModel):
         begun = [rules for begin_s, rules in self._origin.schedule if begin_s <= timestamp_s]
         return begun[-1] if begun else self._origin.schedule[0][1]
 
-    def hash_at(self, number: int) -> bytes:
+    def hash_at(self, number: int, below: EvmBlock | None = None) -> bytes:
         """Of a block before the first one too, where it is known; zeros where it is not."""
         if number < self.first_number:
             return self._origin.hashes.get(number, bytes(32))
-        return super().hash_at(number)
+        return super().hash_at(number, below)
 
     def import_block(self, block: ExecutionBlock) -> EvmBlock:
         """Make a block again that was made elsewhere. BlockNotImported, and nothing has changed, if
@@ -141,20 +135,13 @@ class ImportedWork(ExecutedWork):
             block_hash=block_hash,
             count=0,
         )
-        super().__init__(state, place, rules)
+        super().__init__(state, place, rules, header)
         self._block = block
-        context = context_of(header, rules, chain_id=chain_id, block_hash=block_hash)
-        self._execution = EvmExecution(self._journal, context, rules)
         self._requests: tuple[bytes, ...] = ()
 
     def run_all(self, fork: Fork) -> None:
         """InvalidTransaction if one of them cannot be in this block."""
-        header, execution = self._block.header, self._execution
-        open_block(
-            execution,
-            parent_hash=header.parent_hash,
-            parent_beacon_root=header.parent_beacon_root or bytes(32),
-        )
+        execution = self._execution
         for order, made in enumerate(self._block.transactions):
             raw = encode_canonical(made)
             sender = validate(made, fork, self.place.chain_id)

@@ -17,7 +17,9 @@ HASH_CHARS = 66
 
 
 def block_at(caller: EvmCaller, where: object) -> EvmBlock | None:
-    """The block of a number or tag; the pending one does not exist before it is mined."""
+    """The block of a number or tag; the pending one is built anew for each who asks."""
+    if where == "pending":
+        return caller.host.pending(caller.node)
     head = caller.chain.head(caller.node)
     if isinstance(where, str) and where not in TAGS and not where.startswith("0x"):
         raise wrong("hex string without 0x prefix")
@@ -56,6 +58,11 @@ def block_named(caller: EvmCaller, where: object) -> EvmBlock:
     height = caller.chain.head(caller.node).number
     asked = number_of(named)
     raise wrong(f"BlockOutOfRangeError: block height is {height} but requested was {asked}")
+
+
+def block_mined(caller: EvmCaller, where: object) -> EvmBlock:
+    """The same where only what was mined is known: for the pending one it is the newest."""
+    return block_named(caller, "latest" if where == "pending" else where)
 
 
 def state_at(caller: EvmCaller, where: object) -> EvmBlock:

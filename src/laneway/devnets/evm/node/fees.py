@@ -8,13 +8,12 @@ from laneway.devnets.evm.limits import (
     TIP_WEI_SUGGESTED,
 )
 from laneway.devnets.evm.model.block import EvmBlock, base_fee_after
-from laneway.devnets.evm.node.blocks import block_named
+from laneway.devnets.evm.node.blocks import block_mined
 from laneway.devnets.evm.node.logs import check_content, check_kept
 from laneway.devnets.evm.node.parameters import rows_of, wrong
 from laneway.devnets.evm.node.prices import base_fee_next
 from laneway.devnets.evm.node.subscriptions import EvmCaller
-from laneway.evm.execution.fees import blob_fee_wei, effective_price_wei, excess_blob_gas_after
-from laneway.evm.limits import BLOB_GAS
+from laneway.evm.execution.fees import effective_price_wei
 from laneway.wire.hex import quantity
 from laneway.wire.rpc_server.methods import Json
 
@@ -22,28 +21,6 @@ from laneway.wire.rpc_server.methods import Json
 def gas_price(caller: EvmCaller) -> int:
     """What is likely to be mined next: also what is offered for those who name no fee."""
     return base_fee_next(caller.chain, caller.node) + TIP_WEI_SUGGESTED
-
-
-def blob_fee(caller: EvmCaller, block: EvmBlock) -> int:
-    return blob_fee_of(caller, block, 0 if block.header is None else block.header.excess_blob_gas)
-
-
-def blob_fee_after(caller: EvmCaller, block: EvmBlock) -> int:
-    """In a block right after this one."""
-    header = block.header
-    if header is None:
-        return blob_fee_of(caller, block, 0)
-    excess = excess_blob_gas_after(
-        caller.chain.fork_rules(block.made_ms // 1000),
-        excess_gas=header.excess_blob_gas or 0,
-        used_gas=header.blob_gas_used or 0,
-        base_fee_wei=block.base_fee_wei,
-    )
-    return blob_fee_of(caller, block, excess)
-
-
-def blob_fee_of(caller: EvmCaller, block: EvmBlock, excess: int | None) -> int:
-    return blob_fee_wei(excess or 0, caller.chain.fork_rules(block.made_ms // 1000).blobs)
 
 
 def percentiles_of(value: object) -> list[float]:
@@ -60,28 +37,25 @@ def percentiles_of(value: object) -> list[float]:
 def fee_history(
     caller: EvmCaller, count: int, where: object, percentiles: Sequence[float] = ()
 ) -> Json:
-    newest = block_named(caller, where)
+    chain, newest = caller.chain, block_mined(caller, where)
     count = min(max(count, 1), FEE_HISTORY_BLOCKS_MAX, newest.number + 1)
-    check_kept(caller.chain, newest.number - count + 1)
+    check_kept(chain, newest.number - count + 1)
     blocks = [newest]
     while len(blocks) < count:
-        blocks.append(caller.chain.parent(blocks[-1]))
+        blocks.append(chain.parent(blocks[-1]))
     blocks.reverse()
-    bases = [block.base_fee_wei for block in blocks] + [base_fee_after(newest)]
-    blobs = [blob_fee(caller, block) for block in blocks] + [blob_fee_after(caller, newest)]
+    is_head = newest is chain.head(caller.node)
+    after = base_fee_next(chain, caller.node) if is_head else base_fee_after(newest)
+    bases = [block.base_fee_wei for block in blocks] + [after]
+    blobs = [chain.blob_fee(block) for block in blocks] + [chain.blob_fee_next(newest)]
     return {
         "oldestBlock": quantity(blocks[0].number),
         "baseFeePerGas": [quantity(base) for base in bases],
         "gasUsedRatio": [block.gas_used / block.gas_limit for block in blocks],
         "baseFeePerBlobGas": [quantity(fee) for fee in blobs],
-        "blobGasUsedRatio": [blobs_ratio(caller, block) for block in blocks],
+        "blobGasUsedRatio": [chain.blobs_ratio(block) for block in blocks],
         "reward": [rewards(caller, block, percentiles) for block in blocks] if percentiles else [],
     }
-
-
-def blobs_ratio(caller: EvmCaller, block: EvmBlock) -> float:
-    used = 0 if block.header is None else block.header.blob_gas_used or 0
-    return used / (caller.chain.fork_rules(block.made_ms // 1000).blobs.most * BLOB_GAS)
 
 
 def rewards(caller: EvmCaller, block: EvmBlock, percentiles: Sequence[float]) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 from laneway.devnets.evm.limits import TIP_WEI_SUGGESTED
 from laneway.devnets.evm.model.rules import ANVIL
 from laneway.devnets.evm.node import execution
@@ -14,12 +13,7 @@ from laneway.devnets.evm.node.blocks import (
     block_named,
     state_at,
 )
-from laneway.devnets.evm.node.fees import (
-    blob_fee_after,
-    fee_history,
-    gas_price,
-    percentiles_of,
-)
+from laneway.devnets.evm.node.fees import fee_history, gas_price, percentiles_of
 from laneway.devnets.evm.node.following import FILTERS
 from laneway.devnets.evm.node.logs import LogCriteria, asked_logs, check_content, criteria_of
 from laneway.devnets.evm.node.mined import block_view, mined, transaction_view
@@ -68,7 +62,7 @@ def block_by_hash(caller: EvmCaller, digest: bytes, full: bool) -> Json | None:
 
 
 def block_receipts(caller: EvmCaller, where: object) -> list[Json] | None:
-    block = block_held(caller, where)
+    block = None if where == "pending" else block_held(caller, where)
     return None if block is None else [mined(caller, digest) for digest in block.transactions]
 
 
@@ -185,7 +179,7 @@ def logs(caller: EvmCaller, criteria: LogCriteria) -> list[Json]:
 
 
 def blob_base_fee(caller: EvmCaller) -> str:
-    return quantity(blob_fee_after(caller, caller.chain.head(caller.node)))
+    return quantity(caller.chain.blob_fee_next(caller.chain.head(caller.node)))
 
 
 CALL_KINDS = (fields_of, anything, anything, anything)
@@ -198,7 +192,6 @@ METHODS: Final[Mapping[str, Method]] = {
     "net_listening": Method((), lambda _: True),
     "eth_syncing": Method((), lambda _: False),
     "eth_chainId": Method((), lambda caller: quantity(caller.chain.chain_id)),
-    "eth_accounts": Method((), lambda _: [octets(account.address) for account in DEV_ACCOUNTS]),
     "eth_coinbase": Method((), lambda caller: octets(caller.chain.beneficiary)),
     "eth_blockNumber": Method((), lambda caller: quantity(caller.chain.head(caller.node).number)),
     "eth_getBlockByNumber": Method((anything, flag_of), block_by_number),

@@ -42,4 +42,6 @@ def mined(caller: EvmCaller, digest: bytes) -> Json:
     shown = receipt_of(found, caller.chain.sent(digest), block)
     if caller.chain.rules.reads_as_geth:
         del shown["blockTimestamp"]
+        if not found.blob_gas:
+            del shown["blobGasPrice"]
     return shown

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from laneway.devnets.evm.node.blocks import block_named, check_executes
+from laneway.devnets.evm.node.blocks import block_mined, block_named, check_executes
 from laneway.devnets.evm.node.logs import check_content
 from laneway.devnets.evm.node.parameters import anything, digest_of
 from laneway.devnets.evm.node.subscriptions import EvmCaller
@@ -31,7 +31,7 @@ def raw_block(caller: EvmCaller, where: object) -> str:
 
 def raw_receipts(caller: EvmCaller, where: object) -> list[str]:
     """As they stand in the trie of their block."""
-    block, found = block_named(caller, where), []
+    block, found = block_mined(caller, where), []
     check_content(block)
     for receipt in caller.chain.receipts_of(block):
         made = EvmReceipt(

@@ -27,7 +27,7 @@ def request_of(fields: Mapping[str, object]) -> CallRequest:
     written = fields.get("input", fields.get("data"))
     return CallRequest(
         sender=read(fields, "from", address_of) or NOBODY,
-        to=read(fields, "to", address_of),
+        to=None if fields.get("to") == "0x" else read(fields, "to", address_of),
         data=b"" if written is None else octets_of(written),
         value_wei=number("value") or 0,
         gas=number("gas"),

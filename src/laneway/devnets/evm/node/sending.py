@@ -1,12 +1,11 @@
 """Transactions on their way into a pool: what fills one up, and who waits for its receipt."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
-from typing import Final
 
-from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 from laneway.devnets.evm.limits import SYNC_LOOK_MS, SYNC_WAIT_MS_MAX, TIP_WEI_SUGGESTED
+from laneway.devnets.evm.model.judging import NO_SIGNATURE
 from laneway.devnets.evm.model.pool import PooledTransaction
 from laneway.devnets.evm.model.values import TransactionTaken
 from laneway.devnets.evm.node.blocks import check_executes
@@ -20,20 +19,17 @@ from laneway.devnets.evm.node.views import waiting_of
 from laneway.evm.envelope import encode_canonical
 from laneway.evm.keccak import keccak
 from laneway.evm.limits import NONCE_MAX
-from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import (
     AccessListTransaction,
     DynamicFeeTransaction,
     LegacyTransaction,
     SetCodeTransaction,
     Transaction,
+    signed,
 )
 from laneway.wire.hex import octets
 from laneway.wire.rpc_codes import INTERNAL
 from laneway.wire.rpc_server.methods import Json, RpcRefused
-
-UNSIGNED: Final = Signature(0, 0, 0)
-"""What stands where a signature will be."""
 
 
 def send_raw_transaction(caller: EvmCaller, raw: bytes) -> str:
@@ -68,20 +64,37 @@ async def receipt_in_time(caller: EvmCaller, digest: bytes, wait_ms: int) -> Jso
 def fill(caller: EvmCaller, fields: Mapping[str, object]) -> Json:
     """The transaction that a wallet would sign, with what it left out; nobody signs it here."""
     check_executes(caller)
-    sender = read(fields, "from", address_of) or DEV_ACCOUNTS[0].address
-    made = filled(caller, {**fields, "from": octets(sender)}, sender)
+    sender = sender_of(caller, fields)
+    fields = {**fields, "from": octets(sender)}
+    made = signed(
+        filled(caller, fields, sender, lambda: estimate_on(caller, fields, "latest")), NO_SIGNATURE
+    )
     raw = encode_canonical(made)
     shown = waiting_of(PooledTransaction(keccak(raw), raw, made, sender, 0))
     return {"raw": octets(raw), "tx": shown}
 
 
-def filled(caller: EvmCaller, fields: Mapping[str, object], sender: bytes) -> Transaction:
+def sender_of(caller: EvmCaller, fields: Mapping[str, object]) -> bytes:
+    """Without one it is the first known account."""
+    sender = read(fields, "from", address_of) or next(iter(caller.host.keys), None)
+    if sender is None:
+        raise wrong("No Signer available")
+    return sender
+
+
+def filled(
+    caller: EvmCaller,
+    fields: Mapping[str, object],
+    sender: bytes,
+    estimated: Callable[[], int],
+) -> Transaction:
+    """The transaction that a caller wrote, unsigned, with what they left out."""
     request = request_of(fields)
-    if request.blob_hashes:
-        raise wrong("blobs are not filled in")
+    if request.blob_hashes or fields.get("blobs"):
+        raise wrong("this node makes no blobs: send them signed, by eth_sendRawTransaction")
     nonce = read(fields, "nonce", number_of)
     nonce = caller.chain.count(caller.node, sender, "pending") if nonce is None else nonce
-    gas = estimate_on(caller, fields, "latest") if request.gas is None else request.gas
+    gas = estimated() if request.gas is None else request.gas
     chain_id = read(fields, "chainId", number_of)
     chain_id = caller.chain.chain_id if chain_id is None else chain_id
     if max(nonce, gas, chain_id) > NONCE_MAX:
@@ -91,15 +104,13 @@ def filled(caller: EvmCaller, fields: Mapping[str, object], sender: bytes) -> Tr
         request.prices()
     price = request.gas_price_wei
     if price is not None and fields.get("accessList") is None:
-        return LegacyTransaction(nonce, price, *tail, chain_id, UNSIGNED)
+        return LegacyTransaction(nonce, price, *tail, chain_id)
     if price is not None:
-        head = (chain_id, nonce, price, *tail, request.access_list)
-        return AccessListTransaction(*head, signature=UNSIGNED)
-    tip = TIP_WEI_SUGGESTED if request.tip_wei_max is None else request.tip_wei_max
-    fee = gas_price(caller) if request.fee_wei_max is None else request.fee_wei_max
-    shared = (chain_id, nonce, tip, max(fee, tip), *tail, request.access_list)
+        return AccessListTransaction(chain_id, nonce, price, *tail, request.access_list)
+    fee, tip = request.fee_wei_max, request.tip_wei_max
+    fee = max(gas_price(caller), tip or 0) if fee is None else fee
+    tip = min(TIP_WEI_SUGGESTED, fee) if tip is None else tip
+    shared = (chain_id, nonce, tip, fee, *tail, request.access_list)
     if request.authorizations:
-        return SetCodeTransaction(
-            *shared, authorizations=request.authorizations, signature=UNSIGNED
-        )
-    return DynamicFeeTransaction(*shared, signature=UNSIGNED)
+        return SetCodeTransaction(*shared, authorizations=request.authorizations)
+    return DynamicFeeTransaction(*shared)

@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from laneway.devnets.evm.limits import TRACE_BYTES_MAX
 from laneway.devnets.evm.model.block import EvmBlock
+from laneway.devnets.evm.model.executed import begin, transact
+from laneway.devnets.evm.model.pool import PooledTransaction
 from laneway.devnets.evm.model.states import ExecutedState
 from laneway.devnets.evm.node.blocks import (
     NOT_FOUND,
@@ -38,7 +40,6 @@ from laneway.evm.calls.call import CallSession
 from laneway.evm.calls.request import transaction_of
 from laneway.evm.execution.block import EvmExecution
 from laneway.evm.execution.receipt import EvmReceipt
-from laneway.evm.execution.system_calls import open_block
 from laneway.evm.machine.context import BlockContext
 from laneway.evm.machine.frame import CallFrame
 from laneway.evm.machine.halts import Halt
@@ -52,7 +53,6 @@ from laneway.evm.tracing.prestate import difference, prestate
 from laneway.evm.tracing.run import TracedRun
 from laneway.evm.tracing.steps import StepTracer
 from laneway.evm.tracing.watch import StepBefore, TransactionTracer
-from laneway.evm.transaction import Transaction
 from laneway.wire.hex import octets
 from laneway.wire.rpc_server.methods import Json, Method, RpcRefused
 
@@ -221,14 +221,9 @@ class BlockAgain:
         self._rules: ForkRules = caller.chain.fork_rules(block.made_ms // 1000)
         self._context: BlockContext = context_at(caller, block, self._rules)
         self._state: ExecutedState = caller.chain.executed(parent)
-        if block.imported is not None:
-            journal = StateJournal(self._state)
-            open_block(
-                EvmExecution(journal, self._context, self._rules),
-                parent_hash=block.parent,
-                parent_beacon_root=block.header.parent_beacon_root or bytes(32),
-            )
-            self._state = self._state.after(journal.write_set())
+        journal = StateJournal(self._state)
+        begin(EvmExecution(journal, self._context, self._rules), block.header)
+        self._state = self._state.after(journal.write_set())
 
     def traced(self) -> Iterator[Traced]:
         """Its transactions in their order; one that its caller did not execute is executed before
@@ -239,14 +234,13 @@ class BlockAgain:
 
             def execute(
                 tracer: TransactionTracer | None,
-                made: Transaction = sent.transaction,
-                sender: bytes = sent.sender,
+                sent: PooledTransaction = sent,
                 journal: StateJournal = journal,
                 receipts: list[EvmReceipt] = receipts,
             ) -> EvmReceipt:
                 execution = EvmExecution(journal, self._context, self._rules)
                 execution.tracer = None if tracer is None else TracedRun(tracer)
-                receipts.append(execution.transact(made, sender))
+                receipts.append(transact(execution, sent))
                 return receipts[-1]
 
             yield Traced(self._state, journal, sent.transaction.gas_limit, execute)
@@ -262,8 +256,9 @@ def trace_transaction(caller: EvmCaller, digest: bytes, wish: TraceWish = EVERY_
     block = caller.chain.block(caller.node, receipt.number)
     assert block is not None, "the node's chain holds it"
     budget = TraceBudget()
-    every = enumerate(BlockAgain(caller, block).traced())
-    return next(trace(one, wish, budget) for index, one in every if index == receipt.index)
+    with refusing():
+        every = enumerate(BlockAgain(caller, block).traced())
+        return next(trace(one, wish, budget) for index, one in every if index == receipt.index)
 
 
 def trace_block(caller: EvmCaller, where: object, wish: TraceWish = EVERY_STEP) -> list[Json]:
@@ -271,8 +266,10 @@ def trace_block(caller: EvmCaller, where: object, wish: TraceWish = EVERY_STEP) 
     if block is None:
         raise RpcRefused(NOT_FOUND, "Resource not found")
     budget = TraceBudget()
-    every = zip(block.transactions, BlockAgain(caller, block).traced(), strict=True)
-    return [{"txHash": octets(digest), "result": trace(one, wish, budget)} for digest, one in every]
+    with refusing():
+        every = zip(block.transactions, BlockAgain(caller, block).traced(), strict=True)
+        found = [(octets(digest), trace(one, wish, budget)) for digest, one in every]
+    return [{"txHash": digest, "result": one} for digest, one in found]
 
 
 def trace_call(

@@ -16,6 +16,7 @@ from laneway.evm.opcodes.system import created_address
 from laneway.evm.transaction import (
     Access,
     Authorization,
+    BlobTransaction,
     DynamicFeeTransaction,
     LegacyTransaction,
     SetCodeTransaction,
@@ -31,6 +32,8 @@ NO_UNCLES = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347"
 """The hash of an empty list."""
 EMPTY_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
 """The root of an empty trie."""
+NO_REQUESTS = "0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+"""The hash of no requests to the consensus layer (EIP-7685)."""
 EMPTY_BLOOM = octets(bytes(256))
 PLAIN_HEADER: Final[Json] = {
     "sha3Uncles": NO_UNCLES,
@@ -71,7 +74,7 @@ def header_fields(block: EvmBlock) -> Json:
         "baseFeePerGas": quantity(block.base_fee_wei),
     }
     if header is None:
-        return {**PLAIN_HEADER, **made}
+        return {**PLAIN_HEADER, "requestsHash": NO_REQUESTS, **made}
     shown = {
         "sha3Uncles": octets(header.ommers_hash),
         "miner": octets(header.coinbase),
@@ -177,7 +180,10 @@ def typed(made: Transaction) -> Json:
     fields["accessList"] = access_entries(access_list(made))
     if isinstance(made, SetCodeTransaction):
         fields["authorizationList"] = [authorization_of(one) for one in made.authorizations]
-    if isinstance(made, DynamicFeeTransaction | SetCodeTransaction):
+    if isinstance(made, BlobTransaction):
+        fields["blobVersionedHashes"] = [octets(one) for one in made.blob_hashes]
+        fields["maxFeePerBlobGas"] = quantity(made.blob_fee_wei_max)
+    if isinstance(made, DynamicFeeTransaction | BlobTransaction | SetCodeTransaction):
         fields["maxFeePerGas"] = quantity(fee_wei_max(made))
         fields["maxPriorityFeePerGas"] = quantity(made.tip_wei_max)
     return fields
@@ -204,6 +210,7 @@ def authorization_of(one: Authorization) -> Json:
 def receipt_of(receipt: MinedReceipt, sent: PooledTransaction, block: EvmBlock) -> Json:
     made = sent.transaction
     address = None if made.to is not None else octets(created_address(sent.sender, made.nonce))
+    blobs = {"blobGasUsed": quantity(receipt.blob_gas)} if receipt.blob_gas else {}
     return {
         "type": quantity(made.type),
         "status": quantity(int(receipt.succeeded)),
@@ -219,6 +226,8 @@ def receipt_of(receipt: MinedReceipt, sent: PooledTransaction, block: EvmBlock) 
         "blockNumber": quantity(receipt.number),
         "gasUsed": quantity(receipt.gas_used),
         "effectiveGasPrice": quantity(receipt.price_wei),
+        **blobs,
+        "blobGasPrice": quantity(receipt.blob_price_wei),
         "from": octets(sent.sender),
         "to": None if made.to is None else octets(made.to),
         "contractAddress": address,
