@@ -6,6 +6,8 @@ import pytest
 from msgspec import structs
 from tests.devnets.evm.model.continuing import (
     CANCUN,
+    CHAIN,
+    ETHER,
     FIRST,
     GWEI,
     KEY,
@@ -24,8 +26,11 @@ from tests.devnets.evm.model.continuing import (
 from laneway.devnets.evm.model.continued import BlockNotImported
 from laneway.devnets.evm.model.values import TransactionTaken
 from laneway.evm.envelope import draft, seal, signing_digest
+from laneway.evm.execution.fees import blob_fee_wei
 from laneway.evm.fork import Fork
 from laneway.evm.header import hash_of
+from laneway.evm.limits import BLOB_GAS
+from laneway.evm.transaction import BlobTransaction, signed
 
 
 def test_a_chain_goes_on_from_a_block_and_knows_nothing_before_it() -> None:
@@ -72,6 +77,44 @@ def test_the_chain_goes_on_with_blocks_of_its_own() -> None:
     assert model.block(0, FIRST + 2) is model.newest()
     assert model.block_by_hash(0, made.hash) is None
     assert model.final_number == FIRST + 1
+
+
+def test_a_block_with_blobs_is_taken_with_their_price() -> None:
+    model, excess = chain(), 50_000_000
+    made = BlobTransaction(
+        *(CHAIN, 0, GWEI, 5 * GWEI, 21_000, TO, 0, b""),
+        blob_fee_wei_max=ETHER // 10**6,
+        blob_hashes=(b"\x01" + bytes(31),) * 2,
+    )
+    made = signed(made, KEY.sign(signing_digest(made)))
+    used = 2 * BLOB_GAS
+    block = following(model, made, blob_gas_used=used, excess_blob_gas=excess)
+    imported = model.import_block(block)
+    (receipt,) = model.receipts_of(imported)
+    price = blob_fee_wei(excess, CANCUN.blobs)
+    assert price > 1
+    assert (receipt.blob_gas, receipt.blob_price_wei) == (used, price)
+    assert (model.blob_fee(imported), model.blobs_ratio(imported)) == (price, 1 / 3)
+    own = model.mine(2_000_000)
+    assert own.header is not None
+    assert own.header.excess_blob_gas == excess + used - CANCUN.blobs.target * BLOB_GAS
+    assert model.blob_fee_next(imported) == model.blob_fee(own)
+    wrong = structs.replace(block.header, blob_gas_used=used - BLOB_GAS)
+    with pytest.raises(BlockNotImported, match="blob_gas_used"):
+        chain().import_block(structs.replace(block, header=wrong))
+
+
+def test_a_chain_that_is_set_back_takes_the_same_block_again() -> None:
+    model = chain()
+    kept = model.snapshot()
+    block = following(model, pay(0))
+    first = model.import_block(block)
+    model.restore(kept)
+    assert (model.newest(), model.final_number) == (kept.block, FIRST), "what is gone is not final"
+    again = model.import_block(block)
+    assert (again.hash, model.final_number) == (first.hash, FIRST + 1)
+    model.reorg(1, 2_000_000)
+    assert (model.newest().number, model.final_number) == (FIRST + 1, FIRST)
 
 
 @pytest.mark.parametrize(
