@@ -19,6 +19,7 @@ from tests.vectors.block_replay import FIRST, chain, is_there, listed
 from tests.vectors.evm_devnet import imported
 from tests.vectors.folder import folder, unhex
 
+from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.model.continued import ContinuedModel
 from laneway.devnets.evm.node.logs import TAGS
@@ -166,22 +167,18 @@ def samples(model: ContinuedModel) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Calls about all that was imported, and of every kind that there may be no exchange of."""
     for block in model.history()[1:]:
         number, digest = hex(block.number), "0x" + block.hash.hex()
-        types = [model.sent(one).transaction.type for one in block.transactions]
-        # What is particular to type 3 is not shown yet.
-        full = BLOB_TYPE not in types
-        yield "eth_getBlockByNumber", (number, full)
-        yield "eth_getBlockByHash", (digest, full)
+        yield "eth_getBlockByNumber", (number, True)
+        yield "eth_getBlockByHash", (digest, True)
         yield "eth_getBlockReceipts", (digest,)
         yield "eth_getBlockTransactionCountByHash", (digest,)
         yield "debug_traceBlockByHash", (digest,)
         for method in OF_BLOCKS:
             yield method, (number,)
-        for index, (sent, kind) in enumerate(zip(block.transactions, types, strict=True)):
-            for method in OF_TRANSACTIONS if kind != BLOB_TYPE else OF_TRANSACTIONS[:3]:
+        for index, sent in enumerate(block.transactions):
+            for method in OF_TRANSACTIONS:
                 yield method, ("0x" + sent.hex(),)
-            if kind != BLOB_TYPE:
-                yield "eth_getTransactionByBlockHashAndIndex", (digest, hex(index))
-                yield "eth_getTransactionByBlockNumberAndIndex", (number, hex(index))
+            yield "eth_getTransactionByBlockHashAndIndex", (digest, hex(index))
+            yield "eth_getTransactionByBlockNumberAndIndex", (number, hex(index))
     yield "eth_feeHistory", ("0x5", "latest", [10, 50])
     for price in ({}, {"gasPrice": "0x77777777"}, {"gasPrice": "0x77777777", "accessList": []}):
         yield "eth_fillTransaction", ({"from": SENDER, "to": STORES, **price},)
@@ -205,9 +202,11 @@ def samples(model: ContinuedModel) -> Iterator[tuple[str, tuple[Any, ...]]]:
         yield "eth_uninstallFilter", (name,)
     for method in OF_NOTHING:
         yield method, ()
+    yield "eth_sign", (KNOWN, "0x1234")
+    for method in ("eth_signTransaction", "eth_sendTransaction"):
+        yield method, ({"from": KNOWN, "to": STORES},)
 
 
-BLOB_TYPE = 3
 OF_BLOCKS = (
     "debug_getRawBlock",
     "debug_getRawHeader",
@@ -227,6 +226,7 @@ OF_NOTHING = (
     *("txpool_content", "txpool_status"),
 )
 SENDER = "0x0c2c51a0990aee1d73c1228de158688341557508"
+KNOWN = "0x" + DEV_ACCOUNTS[0].address.hex()
 STORES = "0x7dcd17433742f4c0ca53122ab541d0ba67fc27df"
 REVERTS = "0x0ee3ab1371c93e7c0c281cc0c2107cdebc8b1930"
 """Of the state after block 54."""
@@ -234,6 +234,12 @@ REVERTS = "0x0ee3ab1371c93e7c0c281cc0c2107cdebc8b1930"
 
 def test_all_that_is_served_has_the_shape_of_the_specification() -> None:
     model = imported()
+    assert {
+        model.sent(one).transaction.type
+        for block in model.history()[1:]
+        for one in block.transactions
+    } == {0, 1, 2, 3, 4}
+    model.set_account(DEV_ACCOUNTS[0].address, balance_wei=10**18)
     devnet = EvmDevnet(block_ms=None, chain=model)
     tried = {"eth_sendRawTransaction"}
     for method, params in samples(model):

@@ -90,3 +90,21 @@ def test_the_chain_is_not_set_back_before_its_first_block() -> None:
     assert node.refusal("anvil_reorg", 3, []).code == -32602
     node.say("anvil_rollback", 2)
     assert node.say("eth_blockNumber") == NUMBERS["first"]
+
+
+def test_a_reset_goes_back_to_where_the_chain_stood_and_a_revert_too() -> None:
+    node = continued()
+    stood = node.devnet.chain.newest()
+    kept = node.say("evm_snapshot")
+    node.devnet.mine(2)
+    assert node.say("evm_revert", kept) is True
+    assert node.devnet.chain.newest() is stood
+    node.devnet.mine(2)
+    node.say("anvil_reset")
+    assert node.devnet.chain.newest() is stood
+    final = node.say("eth_getBlockByNumber", "finalized", False)
+    assert int(final["number"], 16) == stood.number
+    assert node.refusal("anvil_rollback", 3).code == -32602, "nothing lies before the first"
+    node.say("anvil_rollback", 2)
+    final = node.say("eth_getBlockByNumber", "finalized", False)
+    assert int(final["number"], 16) == FIRST, "what was taken back is not final"

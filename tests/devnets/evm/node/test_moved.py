@@ -153,13 +153,24 @@ def test_a_transaction_with_blobs_is_read_and_traced() -> None:
     assert (len(history["baseFeePerBlobGas"]), len(history["reward"][0])) == (2, 2)
 
 
-def test_what_no_longer_fits_the_chains_number_is_not_traced() -> None:
+def test_a_block_of_a_chain_that_had_another_id_is_not_traced() -> None:
     node = Node()
     digest = node.send(0)
     node.devnet.mine()
     node.say("anvil_setChainId", 5)
     for asked in (("debug_traceTransaction", digest), ("debug_traceBlockByNumber", LATEST)):
-        assert node.refusal(*asked).code == -32003
+        assert "another id" in node.refusal(*asked).message
+    node.say("anvil_setChainId", 31_337)
+    assert node.say("debug_traceTransaction", digest)["gas"] == 21_000
+
+
+def test_a_transaction_that_the_node_signed_is_shown_as_geth_shows_it() -> None:
+    asked = {"from": SENDER, "to": BARE}
+    raw = Node().say("eth_signTransaction", asked)
+    node = Node(rules=GETH)
+    shown = node.say("eth_signTransaction", asked)
+    assert (shown["raw"], shown["tx"]["from"]) == (raw, SENDER)
+    assert node.say("eth_sendRawTransaction", raw) == shown["tx"]["hash"]
 
 
 # Proofs.

@@ -69,6 +69,11 @@ def fill(caller: EvmCaller, fields: Mapping[str, object]) -> Json:
     made = signed(
         filled(caller, fields, sender, lambda: estimate_on(caller, fields, "latest")), NO_SIGNATURE
     )
+    return in_both_forms(made, sender)
+
+
+def in_both_forms(made: Transaction, sender: bytes) -> Json:
+    """A transaction that was not sent: its bytes, and its fields."""
     raw = encode_canonical(made)
     shown = waiting_of(PooledTransaction(keccak(raw), raw, made, sender, 0))
     return {"raw": octets(raw), "tx": shown}

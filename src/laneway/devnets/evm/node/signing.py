@@ -15,16 +15,21 @@ from laneway.devnets.evm.node.parameters import (
     wrong,
 )
 from laneway.devnets.evm.node.requests import read
-from laneway.devnets.evm.node.sending import filled, send_raw_transaction, sender_of
+from laneway.devnets.evm.node.sending import (
+    filled,
+    in_both_forms,
+    send_raw_transaction,
+    sender_of,
+)
 from laneway.devnets.evm.node.subscriptions import EvmCaller
-from laneway.evm.envelope import sealed, signing_digest
+from laneway.evm.envelope import decode, sealed, signing_digest
 from laneway.evm.fork import Fork
 from laneway.evm.keccak import keccak
 from laneway.evm.limits import TRANSACTION_GAS_MAX
 from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import Transaction, signed
 from laneway.wire.hex import octets
-from laneway.wire.rpc_server.methods import Method, RpcRefused
+from laneway.wire.rpc_server.methods import Json, Method, RpcRefused
 
 CONTENT: Final = ("to", "value", "data", "input", "accessList", "authorizationList")
 """What an estimate of gas depends on, beside the sender."""
@@ -46,8 +51,11 @@ def send_unsigned(caller: EvmCaller, fields: Mapping[str, object]) -> str:
     return send_as(caller, fields, address_of(fields["from"]))
 
 
-def sign_transaction(caller: EvmCaller, fields: Mapping[str, object]) -> str:
-    return octets(sign_with(key_of(caller, sender_of(caller, fields)), caller, fields))
+def sign_transaction(caller: EvmCaller, fields: Mapping[str, object]) -> str | Json:
+    """Its bytes; geth has its fields as well."""
+    sender = sender_of(caller, fields)
+    raw = sign_with(key_of(caller, sender), caller, fields)
+    return in_both_forms(decode(raw), sender) if caller.chain.rules.reads_as_geth else octets(raw)
 
 
 def sign_message(caller: EvmCaller, address: bytes, message: bytes) -> str:

@@ -216,6 +216,8 @@ class BlockAgain:
         self._sent = [caller.chain.sent(digest) for digest in block.transactions]
         if not self._sent:
             return
+        if any(one.transaction.chain_id not in (None, caller.chain.chain_id) for one in self._sent):
+            raise RpcRefused(TRACE_REFUSED, "the chain had another id when this block was made")
         parent = caller.chain.parent(block)
         check_state(caller, parent)
         self._rules: ForkRules = caller.chain.fork_rules(block.made_ms // 1000)
@@ -256,9 +258,8 @@ def trace_transaction(caller: EvmCaller, digest: bytes, wish: TraceWish = EVERY_
     block = caller.chain.block(caller.node, receipt.number)
     assert block is not None, "the node's chain holds it"
     budget = TraceBudget()
-    with refusing():
-        every = enumerate(BlockAgain(caller, block).traced())
-        return next(trace(one, wish, budget) for index, one in every if index == receipt.index)
+    every = enumerate(BlockAgain(caller, block).traced())
+    return next(trace(one, wish, budget) for index, one in every if index == receipt.index)
 
 
 def trace_block(caller: EvmCaller, where: object, wish: TraceWish = EVERY_STEP) -> list[Json]:
@@ -266,10 +267,8 @@ def trace_block(caller: EvmCaller, where: object, wish: TraceWish = EVERY_STEP) 
     if block is None:
         raise RpcRefused(NOT_FOUND, "Resource not found")
     budget = TraceBudget()
-    with refusing():
-        every = zip(block.transactions, BlockAgain(caller, block).traced(), strict=True)
-        found = [(octets(digest), trace(one, wish, budget)) for digest, one in every]
-    return [{"txHash": digest, "result": one} for digest, one in found]
+    every = zip(block.transactions, BlockAgain(caller, block).traced(), strict=True)
+    return [{"txHash": octets(digest), "result": trace(one, wish, budget)} for digest, one in every]
 
 
 def trace_call(
