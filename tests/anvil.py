@@ -6,10 +6,12 @@ was not tried on a real node is not known to work.
 
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,8 +51,21 @@ class Said(Exception):
         super().__init__(f"{code} {message}")
 
 
+NODES = ("anvil", "devnet")
+"""The programs that a test may be run with: they take the same options and the same calls."""
+used = ContextVar("used", default="anvil")
+"""Which of them a node is from now on."""
+
+
+def command(port: int) -> list[str]:
+    if used.get() == "devnet":
+        return [sys.executable, "-m", "laneway", "devnet", "evm", "--port", str(port)]
+    return [program(), "--port", str(port), "--host", "127.0.0.1", "--silent"]
+
+
 class Anvil:
-    """One node; it can be stopped, continued, killed and started again on the same port."""
+    """One node; it can be stopped, continued, killed and started again on the same port. It may be
+    laneway's own devnet as a process."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
@@ -62,10 +77,12 @@ class Anvil:
         self.start()
 
     def start(self) -> None:
-        command = [program(), "--port", str(self.port), "--host", "127.0.0.1", "--silent"]
         with (self.folder / "log").open("ab") as log:
             self._child = subprocess.Popen(
-                [*command, *self._options], stdout=log, stderr=log, stdin=subprocess.DEVNULL
+                [*command(self.port), *self._options],
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
             )
         try:
             self.await_ready()

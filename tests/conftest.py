@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from tests.anvil import NODES, used
 from tests.servers import postgres_server
 from tests.wheel import wheel
 
@@ -16,6 +17,20 @@ settings.load_profile("laneway")
 
 LONG = ("bench", "docs", "fleet", "kill", "load")
 """Folders whose tests take half a minute each, and mostly wait for processes of their own."""
+
+
+@pytest.fixture
+def each_node(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The test's nodes are anvils, and in another run laneway's devnet as a process."""
+    before = used.set(request.param)
+    yield
+    used.reset(before)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "each_node" in metafunc.fixturenames:
+        alone = metafunc.definition.get_closest_marker("anvil_alone")
+        metafunc.parametrize("each_node", NODES[:1] if alone else NODES, indirect=True)
 
 
 LOGGERS = ("laneway", "aiohttp", "asyncio", "psycopg")

@@ -30,9 +30,6 @@ class Needs(Enum):
     """What a story may need that a world lacks, and why it does."""
 
     PROCESS = "the model lives in the test's own process, which cannot be stopped or killed"
-    BLOBS = "the model takes no type 3: blobs need proofs that travel beside them"
-    SNAPSHOTS = "the model keeps no snapshots: a rollback goes back as well"
-    UNLOCKED_KEYS = "the model signs for nobody: it takes signed bytes alone"
     POOL_RACE = "a race in anvil's pool, two of 120 tries: nobody can order it"
 
 
@@ -122,12 +119,7 @@ class AnvilWorld(World):
 
 
 class ModelWorld(World):
-    lacks = (
-        Needs.PROCESS,
-        Needs.BLOBS,
-        Needs.SNAPSHOTS,
-        Needs.UNLOCKED_KEYS,
-    )
+    lacks = (Needs.PROCESS,)
 
     def __init__(self, devnet: EvmDevnet) -> None:
         super().__init__(devnet)
@@ -158,7 +150,8 @@ class Second:
 
 @asynccontextmanager
 async def anvil_world() -> AsyncIterator[World]:
-    with anvil() as node:
+    # Without the option it answers struct logs that are empty.
+    with anvil("--no-mining", "--steps-tracing") as node:
         world = AnvilWorld(node)
         try:
             yield world

@@ -31,7 +31,8 @@ HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 EXTRA = re.compile(r"pip install .*'laneway\[(\w+)\]'")
 READY = {
     "laneway up": "access ",
-    "laneway devnet": "listening on ",
+    "laneway devnet evm": "Listening on ",
+    "laneway devnet co": "listening on ",
     "redis-server": "Ready to accept connections",
 }
 """What a program that goes on prints when it can be used, by how its line begins."""

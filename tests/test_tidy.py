@@ -167,6 +167,7 @@ def test_an_address_is_printed_by_the_function_that_hides_its_secrets() -> None:
 OWN_ADDRESSES = {
     "kinds/contract/host.py store_path": "a file beside the database",
     "client/errors.py self.url": "what shown_url made of it",
+    "kinds/evm/devnet.py devnet.url": "of a chain inside this process",
     "kinds/rollup/devnet.py devnet.url": "of a chain inside this process",
     "kinds/rollup/devnet.py store_path": "a file beside the database",
 }

@@ -23,6 +23,11 @@ from laneway.devnets.evm.accounts import DEV_ACCOUNTS
         ["evm", "--port", "70000"],
         ["evm", "--block-ms", "-1"],
         ["evm", "--chain-id", "0"],
+        ["evm", "--accounts", "0"],
+        ["evm", "--balance", "-1"],
+        ["evm", "--block-time", "0"],
+        ["evm", "--gas-limit", "1"],
+        ["evm", "--hardfork", "london"],
         ["cosmos", "--port", "70000"],
         ["cosmos", "--block-ms", "0"],
     ],
@@ -114,8 +119,14 @@ def test_it_serves_until_it_is_told_to_end(as_json: bool) -> None:
             url, shown = place["url"], line
             assert place["chain_id"] == 7
         else:
-            url = line.split()[2].rstrip(",")
-            shown = "".join(child.stdout.readline() for _ in range(1 + len(DEV_ACCOUNTS)))
+            shown = line
+            while not line.startswith("Listening on "):
+                line = child.stdout.readline()
+                shown += line
+            url = "http://" + line.split()[2]
+            assert "(9) 0xa0Ee7A142d267C1f36714E4a8F75612F20a79720 (10000.000" in shown
+            assert "Chain ID\n==================\n\n7\n" in shown
+        shown = shown.lower()
         for account in DEV_ACCOUNTS:
             assert account.address.hex() in shown
             assert account.secret.hex() in shown
@@ -152,3 +163,25 @@ def test_a_port_that_is_taken_is_one_line() -> None:
             assert "in use" in second.stderr
         finally:
             first.kill()
+
+
+@pytest.mark.slow
+def test_it_has_anvils_options() -> None:
+    command = [sys.executable, "-m", "laneway", "devnet", "evm", "--port", "0", "--no-mining"]
+    command += ["--accounts", "12", "--balance", "7", "--gas-limit", "1000000"]
+    command += ["--hardfork", "osaka", "--block-time", "3600"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        shown = ""
+        while "Listening on " not in shown:
+            shown += child.stdout.readline()
+        # What anvil --accounts 12 has as its last one.
+        assert "(11) 0x71bE63f3384f5fb98995898A86B02Fb2426c5788 (7.000" in shown
+        assert "(11) 0x701b615bbdfb9de65240bc28bd21bbc0d996645a3dd57e7b12bc2bdf6f192c82" in shown
+        assert "Gas Limit\n==================\n\n1000000\n" in shown
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(30) == 0
+    finally:
+        child.kill()
+        child.communicate()

@@ -57,3 +57,26 @@ def test_a_rollup_brings_a_chain_along(
     assert "--slot-ms is for the chain of --rollup" in capsys.readouterr().err
     assert run(["up", "--rollup", "evm"]) == 2
     assert len(seen) == 3
+
+
+def test_accounts_bring_a_chain_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[Configuration] = []
+
+    async def serve(configuration: Configuration, say: object) -> int:
+        seen.append(configuration)
+        return 0
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(server, "serve", serve)
+    assert run(["up", "--dev", "--block-ms", "300"]) == 0
+    assert run(["up", "--dev"]) == 0
+    assert run(["up"]) == 0
+    (quick,), (usual,), nothing = (one.config.evm for one in seen)
+    assert (quick.block_ms, usual.block_ms, nothing) == (300, 500, ())
+    assert run(["up", "--block-ms", "300"]) == 2
+    assert "--block-ms is for the chain of --dev" in capsys.readouterr().err
+    assert run(["up", "--dev", "--db", "kept.db"]) == 2
+    assert "name no database" in capsys.readouterr().err
+    assert len(seen) == 3

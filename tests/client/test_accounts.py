@@ -12,7 +12,7 @@ from laneway.client.asynchronous import AsyncClient
 from laneway.client.errors import Conflict, Invalid, NotFound
 from laneway.core.errors import BadRequest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_node")]
 
 
 def test_three_lines_send_and_wait(tmp_path: Path) -> None:

@@ -4,69 +4,18 @@ The suite beside this one asks both through the adapter. Here they are asked wor
 every adapter, and their answers are laid side by side.
 """
 
-import asyncio
-from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from tests.anvil import GWEI, KEYS, Said, address, signed
+from tests.anvil import GWEI, KEYS, address
+from tests.contracts.evm_answers import SEND, answer, digest, raw, told
 from tests.evm_worlds import WORLDS, World
-
-from laneway.wire.rpc_server.methods import RpcRefused
 
 pytestmark = pytest.mark.slow
 
 SENDER = "0x" + address().hex()
 OTHER = "0x" + address(KEYS[1]).hex()
 BARE = "0x" + "11" * 20
-SEND = "eth_sendRawTransaction"
-
-CHOSEN_BY_THE_CHAIN = {
-    # Hashes are of other contents, times are of the machine, roots and sizes are not modelled.
-    "hash", "blockHash", "parentHash", "timestamp", "blockTimestamp", "stateRoot", "mixHash",
-    "transactionsRoot", "receiptsRoot", "size",
-}  # fmt: skip
-ONLY_ANVILS = {
-    # Of later forks than these transfers need.
-    "requestsHash", "blobGasPrice", "baseFeePerBlobGas", "blobGasUsedRatio",
-}  # fmt: skip
-
-
-def raw(nonce: int, **fields: Any) -> str:
-    return "0x" + signed(nonce, **fields)[0].hex()
-
-
-def digest(nonce: int, **fields: Any) -> str:
-    return "0x" + signed(nonce, **fields)[1].hex()
-
-
-def told(name: str, story: Callable[[World], Coroutine[Any, Any, Any]]) -> Any:
-    async def run() -> Any:
-        async with WORLDS[name]() as world:
-            return await story(world)
-
-    return asyncio.run(run())
-
-
-def same(value: Any) -> Any:
-    """An answer without what each chain chooses for itself; what is there stays there."""
-    if isinstance(value, list):
-        return [same(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: "chosen" if key in CHOSEN_BY_THE_CHAIN and item is not None else same(item)
-        for key, item in value.items()
-        if key not in ONLY_ANVILS
-    }
-
-
-def answer(world: World, method: str, *params: object) -> Any:
-    """The result, or code and words of the no."""
-    try:
-        return same(world.say(method, *params))
-    except (Said, RpcRefused) as no:
-        return no.code, no.message
 
 
 @pytest.mark.parametrize("name", list(WORLDS))
@@ -116,7 +65,6 @@ def test_a_no_has_this_code_and_these_words(
         (SEND, ["0x02deadbeef"], (-32602, "Failed to decode transaction")),
         (SEND, ["0x"], (-32602, "Empty transaction data")),
         ("eth_mineGold", [], (-32601, "Method not found")),
-        ("txpool_contentFrom", [SENDER], (-32601, "Method not found")),
         ("eth_subscribe", ["newHeads"], (-32601, "Method not found")),
         ("eth_getBalance", ["0x12", "latest"], (-32602, "invalid string length")),
         ("eth_getBalance", [SENDER, "nonsense"], (-32602, "hex string without 0x prefix")),

@@ -199,7 +199,6 @@ def test_one_that_was_not_promoted_is_freed_by_a_replacement_alone(tell: Told) -
     tell(story)
 
 
-@pytest.mark.needs(Needs.SNAPSHOTS)
 def test_a_chain_that_goes_back_to_a_snapshot_is_told_as_it_is(tell: Told) -> None:
     async def story(world: World) -> None:
         raw, digest = signed(0)
@@ -216,7 +215,6 @@ def test_a_chain_that_goes_back_to_a_snapshot_is_told_as_it_is(tell: Told) -> No
     tell(story)
 
 
-@pytest.mark.needs(Needs.UNLOCKED_KEYS)
 def test_what_the_node_signs_itself_owns_its_nonce(tell: Told) -> None:
     async def story(world: World) -> None:
         sender = "0x" + SENDER.hex()
@@ -293,7 +291,6 @@ def test_it_mines_on_every_send_or_by_the_clock(tell: Told) -> None:
     tell(story)
 
 
-@pytest.mark.needs(Needs.BLOBS)
 def test_a_blob_is_taken_and_mined(tell: Told) -> None:
     async def story(world: World) -> None:
         # Of a blob of zeros commitment and proof are the point at infinity.

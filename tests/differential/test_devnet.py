@@ -75,9 +75,8 @@ def compared(case: Case) -> list[Difference]:
 
 
 def is_for_it(case: Case) -> bool:
-    """Of its fork, without blobs, and no deeper than its blocks."""
-    kinds = {draft.transaction.type for draft in case.drafts}
-    return case.fork == "Prague" and 3 not in kinds and case.block.gas_limit < GAS_LIMIT_MAX
+    """Of its fork, and no deeper than its blocks."""
+    return case.fork == "Prague" and case.block.gas_limit < GAS_LIMIT_MAX
 
 
 def test_the_devnet_executes_as_the_core_does() -> None:

@@ -2,7 +2,8 @@
 
 Run by path: `python tests/kill/eoa_runner.py --store redis --kills 100`. Exit code 0 only if each
 payment is mined exactly once, in its account's order, without a gap, and every answer is true.
-With `--server-kills` Redis itself is killed and started again in between.
+With `--server-kills` Redis itself is killed and started again in between; with `--node devnet` the
+chain is laneway's own.
 
 Each payment's value names it: the n-th of an account pays n wei more than its base, so the chain
 alone tells which were mined, how often and in what order.
@@ -22,7 +23,7 @@ from msgspec import Struct
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests import runners
-from tests.anvil import CHAIN_ID, Anvil
+from tests.anvil import CHAIN_ID, Anvil, used
 from tests.redis_servers import DURABLE, Server
 from tests.runners import Pulse, Stalled, check_integrity, quotas
 
@@ -81,6 +82,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Payments of one account that are not final, so that the door is busy until the end; fewer
     of them make lives last longer."""
     seed: int = 0
+    node: Literal["anvil", "devnet"] = "anvil"
 
 
 class Report(runners.Report, kw_only=True):
@@ -117,6 +119,7 @@ class Soak:
 
     async def run(self) -> runners.Report:
         report = self.report
+        used.set(self.plan.node)
         anvil = Anvil(self.folder, "--block-time", BLOCK_S, "--gas-limit", "1000000000")
         if self.plan.store == "redis":
             (self.folder / "redis").mkdir()

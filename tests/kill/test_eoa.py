@@ -40,3 +40,10 @@ def test_a_redis_that_is_killed_in_between_loses_nothing_and_pays_nothing_twice(
     words = "--store redis --kills 4 --server-kills 3 --payments 600 --seed 2"
     report = paid(tmp_path, *words.split())
     assert (report["server_kills"], report["mined"]) == (3, 600)
+
+
+@pytest.mark.slow
+def test_on_our_own_chain_it_is_the_same(tmp_path: Path) -> None:
+    words = "--node devnet --kills 3 --payments 400 --seed 3"
+    report = paid(tmp_path, *words.split())
+    assert (report["kills"], report["mined"], report["integrity"]) == (3, 400, "ok")

@@ -10,7 +10,7 @@ from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import ProxyFault, Rule
 from laneway.lanes.eoa.values import AttemptReoffered, AttemptSigned, MakingDelayed
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_node")]
 
 LIE = 4 * 10**17
 """0.4 ether for one unit of gas."""

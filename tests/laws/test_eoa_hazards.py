@@ -42,7 +42,7 @@ from laneway.ports import Commit
 from laneway.stores.redis import RedisStore
 from laneway.stores.redis.engine_core import EngineCore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_node")]
 
 LAYOUTS = {"evm": EngineCore()}
 SEND = "eth_sendRawTransaction"
@@ -88,6 +88,7 @@ def test_h1_a_lost_answer_keeps_the_nonce_and_pays_once(rule: Rule, tmp_path: Pa
 # H2.
 
 
+@pytest.mark.anvil_alone("the devnet forks no other node")
 def test_h2_a_lagging_nodes_null_receipts_replace_nothing(tmp_path: Path) -> None:
     """Three nodes; one stays where the chain stood. It takes all bytes and knows of no block. Of
     two nodes it would be half: nothing is final without a majority."""

@@ -23,7 +23,7 @@ from laneway.lanes.eoa.values import (
     SlotIncluded,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_node")]
 
 BLOCKS = ("--block-time", "0.2")
 SENDER = "0x" + address().hex()
@@ -248,6 +248,7 @@ def test_a_node_that_stands_still_for_a_while_costs_time_alone(tmp_path: Path) -
         assert paid(node) == once([1, 2, 3, 4])
 
 
+@pytest.mark.anvil_alone("the devnet forgets its chain with its process")
 def test_a_node_that_restarts_without_its_pool_is_offered_everything_again(
     tmp_path: Path,
 ) -> None:

@@ -444,3 +444,33 @@ def sent(up: Served, raw: bytes) -> str:
     status, tx = up.ask("POST", "/v1/rollup/ledger/transactions", {"raw": raw.hex()})
     assert status in (200, 201, 202), tx
     return str(tx["id"])
+
+
+@pytest.mark.slow
+def test_accounts_are_tried_out_without_any_node(tmp_path: Path) -> None:
+    """No file, no node: what it prints is typed, and ends when it is final."""
+    with served(tmp_path, "--dev", "--block-ms", "50") as up:
+        said = "\n".join(up.said)
+        assert re.search(
+            r"EVM node    http://127\.0\.0\.1:\d+ \(chain 31337 in this process\)", said
+        )
+        assert said.count("\n  evm:dev:dev") == 10
+        (example,) = [line for line in up.said if line.startswith("try ")]
+        command = example.split()[1:]
+        assert command[:3] == ["laneway", "send", "evm:dev:dev0"]
+        sent = subprocess.run(
+            [sys.executable, "-m", *command, "--timeout", "60"],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert sent.returncode == 0, sent.stderr
+        assert "confirmed" in sent.stdout
+        (curl,) = [line for line in up.said if line.startswith("or ")]
+        body = json.loads(curl.partition(" -d ")[2].strip("'"))
+        status, tx = up.ask("POST", "/v1/transactions", body)
+        assert status == 202
+        status, tx = up.ask("GET", f"/v1/transactions/{tx['id']}?wait=confirmed&timeout=60")
+        assert (status, tx["status"], tx["nonce"]) == (200, "confirmed", 1)
+        assert up.ask("GET", "/readyz")[0] == 200
+        up.process.send_signal(signal.SIGTERM)
+        assert up.end()[0] == 0
+    assert list(tmp_path.iterdir()) == [], "nothing is kept"

@@ -7,6 +7,7 @@ InvalidTransaction
 ├── its gas       IntrinsicGasTooLow · GasBelowFloor · GasAboveCap
 ├── its content   RecipientMissing · InitcodeTooBig · AuthorizationsMissing
 │                 BlobsMissing · BlobsTooMany · BlobHashUnknown · SidecarMismatch
+│                 SidecarMissing · BlobMalformed · BlobProofWrong
 └── Excluded      it may be valid, and not in this block on this state
     ├── sender    NonceTooLow · NonceTooHigh · SenderHasCode · FundsTooLow
     └── block     FeeBelowBase · BlobFeeTooLow · BlockGasExceeded · BlockBlobsExceeded
@@ -118,6 +119,21 @@ class BlobHashUnknown(InvalidTransaction):
 class SidecarMismatch(InvalidTransaction):
     code = "sidecar_mismatch"
     message = "the sidecar does not belong to it: {problem}"
+
+
+class SidecarMissing(InvalidTransaction):
+    code = "sidecar_missing"
+    message = "its blobs do not travel beside it (EIP-4844)"
+
+
+class BlobMalformed(InvalidTransaction):
+    code = "blob_malformed"
+    message = "blob {index} or its proofs are no values of the field or points of the curve"
+
+
+class BlobProofWrong(InvalidTransaction):
+    code = "blob_proof_wrong"
+    message = "the proofs of blob {index} do not hold"
 
 
 class Excluded(InvalidTransaction):

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from laneway.engine.shell import Performer
 
 
+SERVER_DEFAULT = "http://127.0.0.1:8547"
+"""Where commands look for a server unless another is named."""
+
+
 class Opening(Struct, frozen=True):
     """What a kind is opened with."""
 

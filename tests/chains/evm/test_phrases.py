@@ -176,6 +176,13 @@ SAID = {
         "max priority fee per gas higher than max fee per gas": K.TIP_ABOVE_CAP,
         "invalid chain id for signer": K.WRONG_CHAIN,
         "Failed to decode transaction": K.MALFORMED,
+        "KZG error: CError(C_KZG_BADARGS)": K.MALFORMED,
+        "invalid KZG proof": K.MALFORMED,
+        "eip4844 tx variant without sidecar being used for verification.": K.MALFORMED,
+        "too many blobs in one transaction, have: 7, max: 6": K.OVERSIZED,
+        "Block `blob_gas_price` is greater than tx-specified `max_fee_per_blob_gas`": (
+            K.FEE_CAP_TOO_LOW
+        ),
     },
 }
 

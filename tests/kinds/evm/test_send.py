@@ -12,7 +12,7 @@ from laneway.wire.evm import EvmPayload
 from laneway.wiring.config import load
 from laneway.wiring.opening import open_laneway
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_node")]
 
 
 def test_the_library_sends_waits_replaces_and_shows(tmp_path: Path) -> None:

@@ -18,13 +18,13 @@ from laneway.devnets.jam.model.values import NULL_AUTHORIZER_HASH
 from laneway.jam.package import authorizer_hash
 from laneway.kinds.config import ConfigError
 from laneway.kinds.rollup.devnet import (
-    SERVER_DEFAULT,
     devnet_lines,
     embedded_authorizer,
     open_devnet,
 )
 from laneway.kinds.rollup.section import RollupSection, with_devnet
 from laneway.kinds.rollup.service import authorizer_of
+from laneway.kinds.served import SERVER_DEFAULT
 from laneway.wiring.config import load
 from laneway.wiring.embedded import Laneway
 

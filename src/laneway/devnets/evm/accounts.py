@@ -1,9 +1,9 @@
 """The accounts a devnet starts with: those of anvil and hardhat, whose keys everybody knows.
 
-They come from the mnemonic "test test test test test test test test test test test junk". Never
-send anything of value to them.
+Never send anything of value to them.
 """
 
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +15,10 @@ class EvmDevAccount(Struct, frozen=True):
     address: bytes
     secret: bytes
 
+
+MNEMONIC: Final = "test test test test test test test test test test test junk"
+PATH: Final = "m/44'/60'/0'/0/"
+"""Before the number of each: BIP-44, as wallets derive them."""
 
 SECRETS: Final = (
     "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
@@ -32,3 +36,24 @@ SECRETS: Final = (
 DEV_ACCOUNTS: Final = tuple(
     EvmDevAccount(address(secret), secret) for secret in map(bytes.fromhex, SECRETS)
 )
+
+
+def dev_accounts(count: int) -> tuple[EvmDevAccount, ...]:
+    """The first accounts of the mnemonic; more than ten are derived from it."""
+    more = range(len(DEV_ACCOUNTS), count)
+    return (*DEV_ACCOUNTS[:count], *[derived_account(index) for index in more])
+
+
+def derived_account(index: int) -> EvmDevAccount:
+    # Imported late: only who asks for more than ten accounts needs it.
+    from laneway.cosmos.keys import derived
+
+    secret = derived(dev_seed(), f"{PATH}{index}")
+    return EvmDevAccount(address(secret), secret)
+
+
+@cache
+def dev_seed() -> bytes:
+    from laneway.cosmos.keys import seed_of
+
+    return seed_of(MNEMONIC)

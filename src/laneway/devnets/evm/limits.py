@@ -15,6 +15,9 @@ TIP_WEI_SUGGESTED = 1_000_000_000
 BUMP_PERCENT_GETH = 10
 """geth's --txpool.pricebump."""
 
+BLOB_BUMP_PERCENT_GETH = 100
+"""geth's --blobpool.pricebump."""
+
 POOL_COUNT_GETH = 6_144
 """geth's --txpool.globalslots and --txpool.globalqueue together."""
 
@@ -37,7 +40,7 @@ BATCH_COUNT_MAX = 1_000
 """Calls of one request, as geth bounds them. Anvil has no bound."""
 
 SUBSCRIPTIONS_COUNT_MAX = 16
-"""Subscriptions of one connection; there is one topic."""
+"""Subscriptions of one connection: a few topics, with a few criteria."""
 
 OUTGOING_COUNT_MAX = 4_096
 """Messages that wait for one reader: an hour of blocks. A slower reader is cut off."""
@@ -56,3 +59,55 @@ FEE_HISTORY_BLOCKS_MAX = 1_024
 
 LOGS_COUNT_MAX = 10_000
 """What providers of real nodes answer to one eth_getLogs."""
+
+LOG_TOPICS_MAX = 4
+"""A log has no more."""
+
+LOG_PLACES_MAX = 1_000
+"""Addresses, or topics of one place, that a query names; geth takes as many."""
+
+FILTERS_COUNT_MAX = 1_000
+"""Of all clients together: a client that forgets its filters must not fill the node."""
+
+FILTER_IDLE_S = 300
+"""A filter that nobody asks for as long is forgotten, as geth's are."""
+
+FILTER_BLOCKS_MAX = 10_000
+"""Blocks that a filter may be behind the chain: what it answers then is long enough."""
+
+FILTER_HASHES_MAX = 10_000
+"""Transactions that a filter keeps until somebody asks."""
+
+STORAGE_KEYS_COUNT_MAX = 1_024
+"""Keys of one eth_getStorageValues or eth_getProof, as geth bounds them."""
+
+PERCENTILES_COUNT_MAX = 100
+"""Of one eth_feeHistory, as geth bounds them."""
+
+SYNC_WAIT_MS_MAX = 30_000
+"""How long eth_sendRawTransactionSync waits for a receipt at most; as long as anvil."""
+
+SYNC_LOOK_MS = 20
+"""Between its looks at the chain, which is in the same process."""
+
+TRACE_BYTES_MAX = 32 << 20
+"""What one answer to debug_trace* is made from: as JSON it has several times as many, and the loop
+stands still while it is written."""
+
+SNAPSHOTS_COUNT_MAX = 4_096
+"""One before each test of a long run; each keeps a state that shares all but what differs."""
+
+IMPERSONATED_COUNT_MAX = 1_024
+"""Accounts; a caller who wants more means all of them, which is one command."""
+
+TIME_MS_FROM_S = 10**12
+"""anvil reads a time as milliseconds from here on: in seconds it is the year 33,658."""
+
+TIMESTAMP_S_MAX = 1 << 40
+"""34,000 years: no clock of a test goes further, and a header has 64 bits for it."""
+
+CHAIN_ID_MAX = (1 << 53) - 1
+"""What programs that keep numbers as floats can tell apart; laneway.toml has the same."""
+
+ACCOUNTS_COUNT_MAX = 1_000
+"""Of one start: each is derived from the mnemonic in a millisecond, and printed."""

@@ -1,5 +1,6 @@
 """EVM accounts on the command line."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -7,8 +8,16 @@ import click
 from msgspec import json
 
 from laneway.console.remote import Output, reasoned, remote
-from laneway.devnets.evm.limits import BLOCK_MS_MAX, PORT_DEFAULT
+from laneway.devnets.evm.limits import (
+    ACCOUNTS_COUNT_MAX,
+    BLOCK_GAS_MAX,
+    BLOCK_GAS_MIN,
+    BLOCK_MS_MAX,
+    CHAIN_ID_MAX,
+    PORT_DEFAULT,
+)
 from laneway.kinds import command_line as shared
+from laneway.kinds.evm.section import DEV_BLOCK_MS, with_devnet
 from laneway.kinds.extras import needs
 from laneway.kinds.limits import ARGUMENT_CHARS_MAX
 from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs
@@ -101,23 +110,68 @@ def reset_nonce(client: "Client", output: Output, lane: str, reason: str, dry_ru
     0,
     "Between two blocks; 0 makes one for every send.",
 )
-@click.option("--chain-id", type=click.IntRange(min=1), default=31_337, show_default=True)
+@click.option(
+    "--block-time",
+    type=click.FloatRange(0.001, BLOCK_MS_MAX / 1000),
+    metavar="SECONDS",
+    help="The same in seconds, as anvil has it.",
+)
+@click.option("--no-mining", is_flag=True, help="Make blocks only on command (evm_mine).")
+@shared.setting("--chain-id", click.IntRange(1, CHAIN_ID_MAX), 31_337, "Of EIP-155.")
+@shared.setting("--accounts", click.IntRange(1, ACCOUNTS_COUNT_MAX), 10, "How many have money.")
+@shared.setting("--balance", click.IntRange(0, 10**15), 10_000, "Of each of them, in ether.")
+@shared.setting("--gas-limit", click.IntRange(BLOCK_GAS_MIN, 2**53), BLOCK_GAS_MAX, "Of a block.")
+@shared.setting(
+    "--hardfork", click.Choice(["cancun", "prague", "osaka"]), "prague", "Whose rules hold."
+)
 @shared.accounts_as_json
-def evm(port: int, block_ms: int, chain_id: int, as_json: bool) -> int:
+def evm(
+    *,
+    block_time: float | None,
+    no_mining: bool,
+    block_ms: int,
+    balance: int,
+    hardfork: str,
+    as_json: bool,
+    port: int,
+    chain_id: int,
+    accounts: int,
+    gas_limit: int,
+) -> int:
     """An EVM chain with the accounts everybody knows, until you end it.
 
-    It moves value and executes no contract; nothing is kept. It answers JSON-RPC and
-    new heads over WebSocket, and is moved by anvil's calls (evm_mine, anvil_reorg …).
+    Contracts run, and nothing is kept. It answers JSON-RPC over HTTP and WebSocket, and is moved
+    by anvil's calls (evm_mine, evm_snapshot, anvil_setBalance …).
     """
     with needs("evm"):
-        from laneway.devnets.evm.devnet import run_devnet
+        from laneway.devnets.evm.devnet import EvmDevnet, run_devnet
+        from laneway.evm.fork import Fork
 
-    return run_devnet(port=port, block_ms=block_ms, chain_id=chain_id, as_json=as_json)
+    if block_time is not None:
+        block_ms = round(block_time * 1000)
+    devnet = EvmDevnet(
+        block_ms=None if no_mining else block_ms,
+        port=port,
+        chain_id=chain_id,
+        accounts=accounts,
+        balance_wei=balance * 10**18,
+        gas_limit=gas_limit,
+        fork=Fork[hardfork.upper()],
+    )
+    return run_devnet(devnet, as_json=as_json)
 
 
 class EvmCommandLine(shared.CommandLine):
     verbs = {"tx": (bump, replace), "lane": (reset_nonce,), "devnet": (evm,)}
     send_options = OPTIONS
+    up_options = (
+        option("--dev", "on a chain inside this process, to try them out.", is_flag=True),
+        option(
+            "--block-ms",
+            f"with --dev: between two blocks, if not {DEV_BLOCK_MS}.",
+            type=click.IntRange(1, BLOCK_MS_MAX),
+        ),
+    )
     words = {
         "to": str,
         "call": str,
@@ -135,6 +189,15 @@ class EvmCommandLine(shared.CommandLine):
         "blobs": EvmBlobs,
     }
     content = ("data", "to", "call", "deploy")
+
+    def prepare(self, configuration: Any, options: Mapping[str, Any]) -> Any:
+        if not options["dev"]:
+            if options["block_ms"] is not None:
+                raise click.UsageError("--block-ms is for the chain of --dev")
+            return configuration
+        with needs("evm"):
+            import coincurve  # noqa: F401
+        return with_devnet(configuration, options["block_ms"])
 
     def number(self, tx: "Tx") -> str:
         return "" if tx.nonce is None else f"nonce {tx.nonce}"

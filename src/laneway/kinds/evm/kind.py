@@ -31,11 +31,12 @@ class EvmKind(FolderKind):
         states: Mapping[str, bytes],  # noqa: ARG002
     ) -> "Sequence[tuple[str, NodesKnown]]":
         config = configuration.config
-        if not config.evm:
+        elsewhere = [one for one in config.evm if not one.is_embedded()]
+        if not elsewhere:
             return ()
         with needs("evm"):
             from laneway.kinds.evm.lanes import open_chain
-        return [(f"evm {one.name}", open_chain(one, config.eoa.poll_ms)) for one in config.evm]
+        return [(f"evm {one.name}", open_chain(one, config.eoa.poll_ms)) for one in elsewhere]
 
     async def adopt(self, config: Any, store: "Store", lane: str, *, dry_run: bool) -> "Adoption":
         from laneway.kinds.evm.adoption import adopted

@@ -1,9 +1,11 @@
 """What `laneway.toml` may say of EVM chains and accounts: tables, keys, ranges and defaults."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
+from msgspec.structs import replace
 
 from laneway.core.units import read_wei
 from laneway.kinds.common.tables import account_conflicts, signer_variables
@@ -92,13 +94,30 @@ class AccountSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     spend_wei_max: Wei | UnsetType = UNSET
 
 
+DEVNET = "devnet"
+"""The one word for a node that is a chain inside this process."""
+DEV_SIGNER = re.compile(r"dev:([0-9])")
+DEV_CHAIN_ID = 31_337
+DEV_BLOCK_MS = 500
+"""Between the blocks of a chain inside this process: quick enough for a person who waits."""
+
+
+def dev_index(signer: str) -> int:
+    """The number of the known account whose signer is this."""
+    found = DEV_SIGNER.fullmatch(signer)
+    assert found is not None, "conflicts are told before anything is opened"
+    return int(found[1])
+
+
 class EvmSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One EVM chain."""
 
     name: Name
     chain_id: Annotated[int, Meta(ge=1, le=(1 << 53) - 1)]
     nodes: Annotated[tuple[Text | NodeSection, ...], Meta(min_length=1, max_length=16)]
-    """Addresses, or tables that say more. Everything is offered to all of them."""
+    """Addresses, or tables that say more. Everything is offered to all of them. The one word
+    "devnet" is a chain inside this process, whose known accounts have the signers dev:0 to
+    dev:9."""
     accounts: tuple[AccountSection, ...] = ()
     flashblocks: bool = False
     """Whether its pending state is a flashblock's promise (Base and others)."""
@@ -114,6 +133,10 @@ class EvmSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     fee_wei_max: Wei | UnsetType = UNSET
     cost_wei_max: Wei | UnsetType = UNSET
     spend_wei_max: Wei | UnsetType = UNSET
+
+    def is_embedded(self) -> bool:
+        """Whether its chain is inside this process."""
+        return self.nodes == (DEVNET,)
 
 
 # The seed's own numbers (002 §§1, 3), and what its code does in its charts: any intent may take a
@@ -184,6 +207,39 @@ def nodes_of(chain: EvmSection) -> list[NodeSection]:
     return [NodeSection(url=node) if isinstance(node, str) else node for node in chain.nodes]
 
 
+def embedded_conflicts(chain: EvmSection, config: Any) -> Iterator[str]:
+    twins = [one for one in config.evm if one.name == chain.name or one.chain_id == chain.chain_id]
+    if len(twins) > 1:
+        yield f"{chain.name}: two tables have the name or the id of the chain inside this process"
+    if config.store.path != ":memory:":
+        problem = "a chain inside this process is forgotten with it, and so must be what is queued"
+        yield f"{chain.name}: {problem}: name no database"
+    for account in chain.accounts:
+        if not DEV_SIGNER.fullmatch(account.signer):
+            yield f"{chain.name}: the signer of {account.name} is one of dev:0 to dev:9"
+
+
+def with_devnet(configuration: Any, block_ms: int | None) -> Any:
+    """The configuration of `up --dev`: the same with a chain inside this process, a lane for each
+    of its known accounts, and a database in memory."""
+    accounts = tuple([AccountSection(name=f"dev{n}", signer=f"dev:{n}") for n in range(10)])
+    table = EvmSection(
+        name="dev",
+        chain_id=DEV_CHAIN_ID,
+        nodes=(DEVNET,),
+        accounts=accounts,
+        block_ms=block_ms or DEV_BLOCK_MS,
+        confirm_delay_ms=0,
+        finality_depth_blocks=1,
+        poll_ms=100,
+    )
+    config = configuration.config
+    if "store.path" not in configuration.origins:
+        store = replace(config.store, path=":memory:", durability="memory")
+        configuration = replace(configuration, config=replace(config, store=store))
+    return configuration.with_table("evm", table, "--dev")
+
+
 class EvmConfig(ConfigPart):
     sections = {"eoa": EoaSection}
     tables = {"evm": EvmSection}
@@ -195,7 +251,12 @@ class EvmConfig(ConfigPart):
     )
 
     def conflicts(self, config: Any) -> Iterator[Conflict]:
-        return account_conflicts("evm", config.evm, SCHEMES, 8545)
+        elsewhere = [one for one in config.evm if not one.is_embedded()]
+        yield from account_conflicts("evm", elsewhere, SCHEMES, 8545)
+        for one in config.evm:
+            if one.is_embedded():
+                problems = embedded_conflicts(one, config)
+                yield from (("evm", "evm", problem) for problem in problems)
 
     def variables(self, config: Any) -> Iterator[str]:
         return signer_variables(config.evm)

@@ -71,6 +71,10 @@ class EvmServed(EvmViews):
     def listeners(self) -> Sequence[Listener]:
         return () if self.lanes is None else (EoaLog(),)
 
+    def greeting(self, server: str) -> Sequence[str]:
+        own = [] if self.lanes is None else self.lanes.lines(server)
+        return [*super().greeting(server), *own]
+
     # What comes in.
 
     def arrival(self, new: NewEvmTx, key: str | None, scope: str, trace: str) -> Arrival:

@@ -16,6 +16,7 @@ from laneway.jam.package import authorizer_hash
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import RollupSection
 from laneway.kinds.rollup.service import authorizer_of, signing
+from laneway.kinds.served import SERVER_DEFAULT
 from laneway.signers.authorizer import make_package_key, open_package_key
 from laneway.signers.place import SignerUnusable
 
@@ -23,8 +24,6 @@ NODE_NAME = "dev"
 """It is committed with what is offered, so it stays."""
 KEY_SUFFIX = "-jam-key"
 """After the name of the database: the key of the chain beside it, whose own file ends with -jam."""
-SERVER_DEFAULT = "http://127.0.0.1:8547"
-"""Where commands look for a server unless another is named."""
 
 
 def open_devnet(

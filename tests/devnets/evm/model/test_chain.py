@@ -518,3 +518,113 @@ def test_a_chain_that_executes_runs_code_and_names_its_state() -> None:
     plain = EvmModel({A.address: ETHER})
     with pytest.raises(AssertionError, match="moves value alone"):
         plain.executed(plain.newest())
+
+
+def test_receipts_of_a_block_are_known_when_it_has_left_the_chain() -> None:
+    model = world()
+    for nonce in range(2):
+        model.send(0, pay(nonce))
+    gone = model.mine(1_000)
+    raws = [model.sent(digest).raw for digest in gone.transactions]
+    model.reorg(1, 2_000, blocks=[raws[:1]])
+    assert [one.block for one in model.receipts_of(gone)] == [gone.hash] * 2
+    (kept,) = model.receipts_of(model.newest())
+    assert (kept.hash, kept.block) == (gone.transactions[0], model.newest().hash)
+
+
+def test_an_impersonated_account_sends_without_a_key() -> None:
+    chain = EvmModel({TO: ETHER}, executes=True, nodes=2)
+    chain.set_code(TO, b"\x00")
+    made = DynamicFeeTransaction(CHAIN, 0, GWEI, 10 * GWEI, GAS, A.address, 5)
+    sent = chain.send_as(0, made, TO)
+    assert isinstance(sent, TransactionTaken)
+    again = chain.send_as(1, made, TO)
+    assert isinstance(again, TransactionRefused), "the other node has it already"
+    block = chain.mine(1_000)
+    assert block.transactions == (sent.hash,), "though its sender has code"
+    assert (chain.balance(0, A.address), chain.count(0, TO, "latest")) == (5, 1)
+    no = chain.send_as(0, structs.replace(made, nonce=1, gas_limit=1), TO)
+    assert isinstance(no, TransactionRefused)
+    assert no.message == "intrinsic gas too low"
+
+
+def test_an_impersonated_account_cannot_pay_more_than_it_has() -> None:
+    chain = EvmModel({TO: ETHER}, executes=True)
+    made = DynamicFeeTransaction(CHAIN, 0, GWEI, 10 * GWEI, GAS, A.address, 5)
+    chain.send_as(0, made, TO)
+    chain.send_as(0, structs.replace(made, nonce=1, gas_limit=30_000_000), TO)
+    assert len(chain.mine(1_000).transactions) == 1, "a block's gas holds for it too"
+    chain.set_account(TO, balance_wei=1)
+    assert chain.mine(2_000).transactions == ()
+
+
+def test_the_pending_block_is_none_of_the_chain() -> None:
+    chain = world(executes=True)
+    sent = accepted(chain, pay(0))
+    pending = chain.pending(0, 7_000)
+    assert (pending.number, pending.transactions, pending.made_ms) == (1, (sent,), 7_000)
+    assert chain.account(pending, TO).balance_wei == 5
+    assert chain.executed(pending).account(TO) is not None
+    assert chain.newest().number == 0
+    assert chain.block_by_hash(0, pending.hash) is None
+    assert chain.receipt(0, sent) is None
+    chain.mine(7_000)
+    assert chain.pending(0, 8_000).transactions == ()
+
+
+def test_a_frozen_nodes_pending_block_is_on_its_own_head() -> None:
+    chain = world(nodes=2)
+    chain.freeze(1)
+    chain.mine(1_000)
+    chain.mine(2_000)
+    assert chain.nodes_count() == 2
+    assert (chain.pending(0, 3_000).number, chain.pending(1, 3_000).number) == (3, 1)
+
+
+def test_blobs_cost_more_the_more_there_are() -> None:
+    from tests.anvil import address
+    from tests.evm_blobs import blob_transaction, named, sidecar
+
+    from laneway.evm.envelope import encode_network
+
+    chain = EvmModel({address(): 1_000 * ETHER}, executes=True)
+    carried = sidecar(1, count=9)
+    for nonce in range(3):
+        accepted(chain, encode_network(blob_transaction(nonce, carried)))
+        block = chain.mine(1_000 + nonce)
+        assert block.header is not None
+        assert block.header.excess_blob_gas == 3 * nonce * 131_072
+        assert chain.blobs_ratio(block) == 1
+        assert chain.blob(0, named(carried)[8]) == carried.blobs[8]
+    assert chain.blob_fee(block) == 1
+    assert chain.blob_fee_next(block) == 1
+    assert chain.blob(0, b"\x01" + bytes(31)) is None
+    plain = world()
+    assert (plain.blob_fee(plain.newest()), plain.blob_fee_next(plain.newest())) == (1, 1)
+    assert plain.blobs_ratio(plain.newest()) == 0
+
+
+def test_a_chain_is_restored_to_where_it_stood() -> None:
+    chain = world(executes=True)
+    kept = chain.snapshot()
+    sent = accepted(chain, pay(0))
+    chain.mine(1_000)
+    chain.base_fee_next_wei = 7
+    later = accepted(chain, pay(1, fee_wei_max=20 * GWEI))
+    chain.restore(kept)
+    assert (chain.head(0), chain.receipt(0, sent)) == (kept.block, None)
+    assert chain.snapshot() == kept
+    assert chain.mine(2_000).base_fee_wei == GWEI - GWEI // 8, "no base fee is chosen any more"
+    assert [one.hash for one in chain.pool(0)[1]] == [later], "pools stay as they are"
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from tests.evm_blobs import blob_transaction, sidecar
+
+    from laneway.evm.envelope import encode_network
+
+    monkeypatch.setitem(sys.modules, "py_arkworks_bls12381", None)
+    no = refused(world(executes=True), encode_network(blob_transaction(0, sidecar(1))))
+    assert (no.code, "laneway[precompiles]" in no.message) == (-32603, True)

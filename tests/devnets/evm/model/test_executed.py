@@ -3,9 +3,16 @@
 from msgspec import structs
 
 from laneway.devnets.evm.model.chain import EvmModel
+from laneway.devnets.evm.model.executed import blob_fee_after, blob_fee_of, excess_after
 from laneway.devnets.evm.model.values import TransactionTaken
 from laneway.evm.envelope import draft, seal, signing_digest
 from laneway.evm.execution.replay import replay
+from laneway.evm.execution.system_calls import (
+    CONSOLIDATION_REQUESTS,
+    HISTORY,
+    WITHDRAWAL_REQUESTS,
+    requests_hash,
+)
 from laneway.evm.fork import Fork
 from laneway.evm.header import ExecutionBlock, hash_of, transactions_root
 from laneway.evm.rules import rules_of
@@ -55,6 +62,9 @@ def test_a_contract_runs_and_its_logs_are_in_the_receipt() -> None:
 
 def test_a_block_is_named_by_what_is_in_it() -> None:
     model = chain()
+    for contract in (WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS):
+        # No chain is replayed without them; this one asks nothing.
+        model.set_code(contract, b"\0")
     model.send(0, call(0))
     before = model.newest()
     block = model.mine(5_000)
@@ -66,17 +76,17 @@ def test_a_block_is_named_by_what_is_in_it() -> None:
         withdrawals=(),
     )
     assert transactions_root(whole) == block.header.transactions_root
-    # Its contracts of Prague's system calls are not there, so it is replayed as one of Cancun.
     done = replay(
         model.executed(before),
         whole,
-        rules_of(Fork.CANCUN),
+        rules_of(Fork.PRAGUE),
         chain_id=31_337,
         block_hash=model.hash_at,
     )
     assert done.gas_used == block.header.gas_used == block.gas_used
     assert done.receipts_root() == block.header.receipts_root
     assert done.bloom() == block.header.logs_bloom
+    assert requests_hash(done.requests) == block.header.requests_hash
     state = model.executed(before).after(done.changes)
     assert state.trie.root() == block.header.state_root
 
@@ -123,3 +133,50 @@ def test_a_fork_is_left_with_its_state() -> None:
     assert model.executed(model.newest()).storage(COUNTER, 0) == 0
     assert model.executed(gone).storage(COUNTER, 0) == 1
     assert model.preconfirm(1) == ()
+
+
+def test_a_block_keeps_its_parents_hash_where_contracts_read_it() -> None:
+    model = chain()
+    first = model.newest()
+    second = model.mine(1_000)
+    third = model.mine(2_000)
+    kept = [model.executed(third).storage(HISTORY, number) for number in range(2)]
+    assert kept == [int.from_bytes(one.hash, "big") for one in (first, second)]
+
+
+def test_of_what_a_block_asks_an_impersonated_account_may_have_code_alone() -> None:
+    model = chain()
+    model.set_account(COUNTER, balance_wei=ETHER)
+    made = DynamicFeeTransaction(31_337, 0, GWEI, 5 * GWEI, 100_000, COUNTER)
+    for nonce in range(2):
+        sent = structs.replace(made, nonce=nonce, gas_limit=20_000_000)
+        assert isinstance(model.send_as(0, sent, COUNTER), TransactionTaken)
+    block = model.mine(1_000)
+    assert len(block.transactions) == 2
+    assert model.executed(block).storage(COUNTER, 0) == 2
+    assert block.gas_used > 2 * 21_000
+    assert isinstance(model.send_as(0, structs.replace(made, nonce=2), COUNTER), TransactionTaken)
+    model.block_gas_max = 30_000
+    assert model.mine(2_000).transactions == (), "the block's gas holds for it too"
+
+
+def test_the_price_of_blobs_follows_the_blocks_before() -> None:
+    rules = rules_of(Fork.PRAGUE)
+    first = EvmModel({A: ETHER}, executes=True).newest()
+    assert first.header is not None
+    full = structs.replace(first.header, excess_blob_gas=9 * 131_072, blob_gas_used=9 * 131_072)
+    dear = structs.replace(full, excess_blob_gas=200 * 131_072)
+    block = structs.replace(first, header=full)
+    assert excess_after(block, rules) == 12 * 131_072
+    assert (blob_fee_of(block, rules), blob_fee_after(block, rules)) == (1, 1)
+    block = structs.replace(first, header=dear)
+    assert blob_fee_after(block, rules) > blob_fee_of(block, rules) > 100
+    plain = EvmModel({A: ETHER}).newest()
+    assert (blob_fee_of(plain, rules), blob_fee_after(plain, rules)) == (1, 1)
+
+
+def test_a_header_of_cancun_says_nothing_of_requests() -> None:
+    first = EvmModel({}, executes=True, fork=Fork.CANCUN).newest()
+    assert first.header is not None
+    assert first.header.requests_hash is None
+    assert hash_of(first.header) == first.hash

@@ -1,8 +1,11 @@
 """One pool: lines by nonce, replacement, and what waits."""
 
+from msgspec import structs
+
 from laneway.devnets.evm.model.pool import NodePool, PooledTransaction, replaces
 from laneway.devnets.evm.model.rules import RefusalReason
-from laneway.evm.transaction import DynamicFeeTransaction
+from laneway.evm.secp256k1 import Signature
+from laneway.evm.transaction import BlobTransaction, DynamicFeeTransaction, Sidecar
 
 WHO = b"\x01" * 20
 
@@ -77,3 +80,28 @@ def test_geth_wants_both_fields_to_rise_and_anvil_the_fee() -> None:
     assert not replaces(old, sent(1, 110, 0).transaction, 10)
     assert not replaces(old, sent(1, 109, 1).transaction, 10)
     assert replaces(old, sent(1, 110, 1).transaction, 10)
+
+
+def test_blobs_are_replaced_at_twice_the_price_and_by_blobs_alone() -> None:
+    def blobs(fee: int, tip: int, blob_fee: int) -> BlobTransaction:
+        return BlobTransaction(1, 0, tip, fee, 2, WHO, 5, blob_fee_wei_max=blob_fee)
+
+    old = blobs(10, 10, 10)
+    assert replaces(old, blobs(20, 20, 20), 10)
+    for short in (blobs(19, 20, 20), blobs(20, 19, 20), blobs(20, 20, 19)):
+        assert not replaces(old, short, 10)
+    assert replaces(old, blobs(11, 1, 1), 0), "anvil asks for the fee alone"
+    plain = sent(0, 100, 100).transaction
+    assert not replaces(old, plain, 10)
+    assert not replaces(sent(0, 1, 1).transaction, blobs(1, 1, 0), 10)
+
+
+def test_blobs_have_a_size_of_their_own() -> None:
+    assert sent(0).size_bytes() == 0
+    assert sent(0).blobs() == ()
+    bare = BlobTransaction(1, 0, 1, 1, 2, WHO, 5, blob_hashes=(b"h",), signature=Signature(0, 1, 1))
+    assert PooledTransaction(b"", b"long", bare, WHO, 0).blobs() == ()
+    carried = structs.replace(bare, sidecar=Sidecar(0, (b"b",), (b"c",), (b"p",)))
+    found = PooledTransaction(b"", bytes(1_000), carried, WHO, 0)
+    assert found.blobs() == ((b"h", b"b"),)
+    assert found.size_bytes() < 100

@@ -1,10 +1,12 @@
 """States that never change."""
 
 from laneway.devnets.evm.model.states import (
+    PREDEPLOYED,
     EvmAccountState,
     first_executed_state,
     first_value_state,
 )
+from laneway.evm.execution.system_calls import HISTORY
 from laneway.evm.state.changes import WriteSet
 from laneway.evm.state.view import StateAccount
 
@@ -47,3 +49,10 @@ def test_changes_make_another_state() -> None:
     assert (after.account(A), after.code(B)) == (None, b"\x02")
     assert after.after(WriteSet({B: StateAccount(2, 2, digest)}, {}, {})).codes is after.codes
     assert state.account(A) is not None
+
+
+def test_what_anvil_begins_with_is_there() -> None:
+    state = first_executed_state({HISTORY: 3})
+    for address, code in PREDEPLOYED.items():
+        assert state.code(address) == code
+    assert state.standing(HISTORY) == EvmAccountState(3)

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
 from msgspec import json
 from msgspec.structs import replace
+from tests.anvil import signed
 
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.limits import (
@@ -18,6 +19,7 @@ from laneway.devnets.evm.limits import (
     BODY_BYTES_MAX,
     SUBSCRIPTIONS_COUNT_MAX,
 )
+from laneway.devnets.evm.model.rules import ANVIL, GETH
 from laneway.devnets.evm.node import rpc
 
 CHAIN_ID = hex(31_337)
@@ -308,10 +310,34 @@ def test_a_subscription_ends_when_it_is_told_to() -> None:
 def test_what_is_not_told_is_refused_and_so_is_too_much() -> None:
     async def story() -> None:
         async with client() as node, node.socket() as socket:
-            assert (await asked(socket, "eth_subscribe", "logs"))["error"]["code"] == -32602
+            for params in (["nonsense"], ["logs", {"topics": 5}], ["newPendingTransactions", {}]):
+                assert (await asked(socket, "eth_subscribe", *params))["error"]["code"] == -32602
+            assert (await asked(socket, "eth_subscribe", "syncing"))["error"]["code"] == -32603
             for _ in range(SUBSCRIPTIONS_COUNT_MAX):
                 assert "result" in await asked(socket, "eth_subscribe", "newHeads")
             assert (await asked(socket, "eth_subscribe", "newHeads"))["error"]["code"] == -32602
+
+    run(story)
+
+
+def test_logs_are_shown_again_as_removed_to_those_who_read_as_geth() -> None:
+    logs = "0x" + "33" * 20
+
+    async def story() -> None:
+        for rules, count in ((ANVIL, 0), (GETH, 1)):
+            async with client(rules=rules) as node, node.socket() as socket:
+                node.devnet.chain.set_code(b"\x33" * 20, bytes.fromhex("5f5fa0"))
+                name = (await asked(socket, "eth_subscribe", "logs", {"address": logs}))["result"]
+                raw, _ = signed(0, to=logs, gas=100_000)
+                node.devnet.say("eth_sendRawTransaction", "0x" + raw.hex())
+                node.devnet.mine()
+                shown = (await heard(socket))["params"]
+                assert (shown["subscription"], shown["result"]["removed"]) == (name, False)
+                node.devnet.chain.reorg(1, 5_000)
+                node.devnet.settle()
+                again = [(await heard(socket))["params"]["result"] for _ in range(count)]
+                assert again == [{**shown["result"], "removed": True}] * count
+                assert (await asked(socket, "eth_blockNumber"))["result"] == "0x1", "no more came"
 
     run(story)
 

@@ -15,10 +15,11 @@ from laneway.devnets.evm.model.pool import PooledTransaction
 from laneway.devnets.evm.model.states import EvmAccountState, ValueState
 from laneway.evm import rlp
 from laneway.evm.execution import fees
+from laneway.evm.execution.fees import BLOB_FEE_WEI_MIN
 from laneway.evm.execution.receipt import EvmReceipt
 from laneway.evm.fork import Fork
 from laneway.evm.gas import floor_gas, intrinsic_gas
-from laneway.evm.header import BlockHeader
+from laneway.evm.header import BlockHeader, ExecutionBlock
 from laneway.evm.keccak import keccak
 from laneway.evm.opcodes.system import created_address
 from laneway.evm.transaction import fee_wei_max
@@ -35,6 +36,8 @@ class EvmBlock(Struct, frozen=True):
     transactions: tuple[bytes, ...]
     header: BlockHeader | None = None
     """None on a chain that moves value alone, whose blocks have no roots."""
+    imported: ExecutionBlock | None = None
+    """The whole block, if it was made elsewhere."""
 
 
 class BlockPlace(Struct, frozen=True, kw_only=True):
@@ -62,6 +65,7 @@ class Work(ABC):
         self.base_fee_wei = place.base_fee_wei
         self.gas_limit = place.gas_limit
         self.gas_used = 0
+        self.blob_fee_wei = BLOB_FEE_WEI_MIN
         self.done: list[tuple[PooledTransaction, int, bool]] = []
         """The executed transactions, each with its gas and whether it succeeded."""
         self.receipts = []
@@ -153,9 +157,9 @@ class ValueWork(Work):
         self.accounts[address] = EvmAccountState(old.balance_wei + wei, old.nonce)
 
 
-def genesis(balances: Mapping[bytes, int], gas_limit: int) -> EvmBlock:
+def genesis(balances: Mapping[bytes, int], gas_limit: int, made_ms: int = 0) -> EvmBlock:
     digest = keccak(rlp.encode([(who, wei) for who, wei in balances.items()]))
-    return EvmBlock(0, digest, bytes(32), BASE_FEE_WEI_FIRST, 0, gas_limit, 0, ())
+    return EvmBlock(0, digest, bytes(32), BASE_FEE_WEI_FIRST, 0, gas_limit, made_ms, ())
 
 
 def base_fee_after(parent: EvmBlock) -> int:

@@ -20,9 +20,25 @@ from laneway.devnets.evm.model.block import (
     base_fee_after,
     genesis,
 )
-from laneway.devnets.evm.model.executed import ExecutedWork, executed_genesis
+from laneway.devnets.evm.model.blocks import EvmBlocks
+from laneway.devnets.evm.model.executed import (
+    MS_PER_S,
+    ExecutedWork,
+    blob_fee_after,
+    blob_fee_of,
+    executed_genesis,
+)
+from laneway.devnets.evm.model.judging import (
+    PoolGround,
+    impersonated,
+    judged,
+    read,
+    refused,
+    refused_as,
+)
+from laneway.devnets.evm.model.nodes import ChainNode
 from laneway.devnets.evm.model.pool import NodePool, PooledTransaction
-from laneway.devnets.evm.model.rules import ANVIL, REASONS, EvmRules, RefusalReason
+from laneway.devnets.evm.model.rules import ANVIL, UNAVAILABLE, EvmRules
 from laneway.devnets.evm.model.states import (
     EvmAccountState,
     EvmChainState,
@@ -32,30 +48,26 @@ from laneway.devnets.evm.model.states import (
     first_value_state,
 )
 from laneway.devnets.evm.model.values import (
+    ChainSnapshot,
     Fees,
     FoundTransaction,
     MinedReceipt,
     TransactionRefused,
     TransactionTaken,
+    receipts_of,
 )
-from laneway.evm.envelope import decode
-from laneway.evm.errors import InvalidTransaction, TypeUnsupported
-from laneway.evm.execution.fees import effective_price_wei
+from laneway.evm.errors import InvalidTransaction
 from laneway.evm.fork import Fork
 from laneway.evm.keccak import keccak
-from laneway.evm.rules import rules_of
-from laneway.evm.transaction import fee_wei_max
-from laneway.evm.validity import validate
+from laneway.evm.limits import BLOB_GAS
+from laneway.evm.precompiles.errors import PrecompileUnavailable
+from laneway.evm.rules import ForkRules, rules_of
+from laneway.evm.transaction import Transaction, fee_wei_max
 
 Tag = Literal["latest", "pending", "preconfirmed"]
 
-PLAIN_TYPES = (0, 1, 2)
-"""Blobs and delegations change more than balances."""
-EXECUTED_TYPES = (0, 1, 2, 4)
-"""Blobs need proofs that travel beside them."""
 
-
-class EvmModel:
+class EvmModel(EvmBlocks):
     """The chain, and its nodes by their numbers. Block 0 holds the first balances."""
 
     def __init__(
@@ -68,11 +80,12 @@ class EvmModel:
         fork: Fork = Fork.PRAGUE,
         block_gas_max: int = BLOCK_GAS_MAX,
         executes: bool = False,
+        first_ms: int = 0,
     ) -> None:
-        """`executes`: whether contracts run, or transactions move value alone."""
+        """`executes`: whether contracts run, or transactions move value alone. Block 0 is of
+        `first_ms`."""
         self.chain_id, self.rules, self.fork = chain_id, rules, fork
-        self.executes = executes
-        self.block_gas_max = block_gas_max
+        self.executes, self.block_gas_max = executes, block_gas_max
         self.gossips = True
         """Whether an accepted transaction reaches all other nodes at once; else see `spread`."""
         self.reverts: dict[bytes, None] = {}
@@ -82,8 +95,6 @@ class EvmModel:
         self.base_fee_next_wei: int | None = None
         """The next block's base fee, once, in place of the computed one."""
         self._sent: dict[bytes, PooledTransaction] = {}
-        self._blocks: dict[bytes, EvmBlock] = {}
-        self._states: dict[bytes, EvmChainState] = {}
         self._receipts: dict[bytes, list[MinedReceipt]] = {}
         self._spent: dict[tuple[bytes, int], dict[bytes, None]] = {}
         self._block_count = 0
@@ -91,20 +102,45 @@ class EvmModel:
         state: EvmChainState
         if executes:
             state = first_executed_state(balances)
-            first = executed_genesis(state, block_gas_max)
+            first = executed_genesis(state, block_gas_max, first_ms, fork)
         else:
-            state, first = first_value_state(balances), genesis(balances, block_gas_max)
-        self._blocks[first.hash] = first
-        self._states[first.hash] = state
-        self._chain = [first]
-        self._nodes = [_Node(first) for _ in range(nodes)]
+            state = first_value_state(balances)
+            first = genesis(balances, block_gas_max, first_ms)
+        super().__init__(first, state)
+        self._nodes = [ChainNode(first) for _ in range(nodes)]
 
     def send(self, node: int, raw: bytes) -> TransactionTaken | TransactionRefused:
         """Offer raw bytes to a node, as eth_sendRawTransaction does."""
-        answer = self._offer(self._nodes[node], raw)
+        try:
+            sent = self._known(raw)
+        except InvalidTransaction as error:
+            return refused_as(self.rules, error)
+        except PrecompileUnavailable as error:
+            return TransactionRefused(UNAVAILABLE, str(error))
+        return self._take(node, sent)
+
+    def send_as(
+        self, node: int, made: Transaction, sender: bytes
+    ) -> TransactionTaken | TransactionRefused:
+        """Offer a transaction that nobody signed, of an account that the node impersonates."""
+        try:
+            sent = impersonated(
+                made,
+                sender,
+                fork=self.fork,
+                chain_id=self.chain_id,
+                executes=self.executes,
+                order=len(self._sent),
+            )
+        except InvalidTransaction as error:
+            return refused_as(self.rules, error)
+        return self._take(node, self._sent.setdefault(sent.hash, sent))
+
+    def _take(self, node: int, sent: PooledTransaction) -> TransactionTaken | TransactionRefused:
+        answer = self._offer(self._nodes[node], sent)
         if isinstance(answer, TransactionTaken) and self.gossips:
             for other in self._nodes:
-                self._offer(other, raw)
+                self._offer(other, sent)
         return answer
 
     def spread(self, node: int, digest: bytes | None = None) -> None:
@@ -112,7 +148,7 @@ class EvmModel:
         for sent in self._nodes[node].pool:
             if digest in (None, sent.hash):
                 for other in self._nodes:
-                    self._offer(other, sent.raw)
+                    self._offer(other, sent)
 
     def mine(
         self,
@@ -133,6 +169,22 @@ class EvmModel:
         work = self._fill(self._nodes[node].pool, None, self._chain[-1].made_ms)
         self._preconfirmed = tuple(sent.hash for sent, _, _ in work.done[:count])
         return self._preconfirmed
+
+    def pending(self, node: int, now_ms: int) -> EvmBlock:
+        """The block that would be made now from what a node knows. It is none of the chain: its
+        state is known until another one is asked for."""
+        seen = self._nodes[node]
+        work = self._fill(seen.pool, None, now_ms, seen.head)
+        state = work.state()
+        block = work.block(state)
+        self._pending = (block, state)
+        return block
+
+    def restore(self, kept: ChainSnapshot) -> None:
+        """Let the chain be what it was; pools stay as they are, and nothing returns to them."""
+        self._go_back(kept)
+        self.base_fee_next_wei = None
+        self._show()
 
     def reorg(
         self,
@@ -155,7 +207,7 @@ class EvmModel:
         chosen = empty if blocks is None else blocks
         wanted = [[self._known(raw) for raw in raws] for raws in chosen]
         gone = tuple(self._chain[-depth:])
-        del self._chain[-depth:]
+        self._cut(gone[0].number - 1)
         for held in wanted:
             work = self._work(now_ms)
             for sent in held:
@@ -166,7 +218,7 @@ class EvmModel:
         if self.rules.returns_reorged if returns is None else returns:
             for digest in (digest for block in gone for digest in block.transactions):
                 for node in self._nodes:
-                    self._offer(node, self._sent[digest].raw)
+                    self._offer(node, self._sent[digest])
         return gone
 
     def drop(self, digest: bytes, node: int | None = None) -> bool:
@@ -184,6 +236,9 @@ class EvmModel:
         """The node dies and comes back: its chain is there, its pool usually not."""
         if not keeps_pool:
             self._nodes[node].pool.clear()
+
+    def nodes_count(self) -> int:
+        return len(self._nodes)
 
     def lag(self, node: int, blocks: int) -> None:
         """Let a node lag by some blocks from now on; it never goes back."""
@@ -204,28 +259,6 @@ class EvmModel:
         """Whether a node still knows how accounts stood at a block."""
         kept = self._nodes[node].state_blocks
         return kept is None or block.number > self._nodes[node].head.number - kept
-
-    def set_account(
-        self, address: bytes, *, balance_wei: int | None = None, nonce: int | None = None
-    ) -> None:
-        """Overwrite an account in the newest state, as if somebody else had used its key."""
-        state = self._states[self._chain[-1].hash]
-        old = state.standing(address)
-        standing = EvmAccountState(
-            old.balance_wei if balance_wei is None else balance_wei,
-            old.nonce if nonce is None else nonce,
-        )
-        self._states[self._chain[-1].hash] = state.with_standing(address, standing)
-
-    def set_code(self, address: bytes, code: bytes) -> None:
-        """Overwrite the code of an account in the newest state. Only of a chain that executes."""
-        newest = self._chain[-1]
-        self._states[newest.hash] = self.executed(newest).with_code(address, code)
-
-    def set_storage(self, address: bytes, key: int, value: int) -> None:
-        """Overwrite one key of an account in the newest state. Only of a chain that executes."""
-        newest = self._chain[-1]
-        self._states[newest.hash] = self.executed(newest).with_storage(address, key, value)
 
     def count(self, node: int, address: bytes, tag: Tag) -> int:
         """How many transactions of an account a node has seen."""
@@ -256,18 +289,10 @@ class EvmModel:
             return None
         return block
 
-    def parent(self, block: EvmBlock) -> EvmBlock:
-        return self._blocks[block.parent]
-
-    def account(self, block: EvmBlock, address: bytes) -> EvmAccountState:
-        """How an account stood after a block."""
-        return self._states[block.hash].standing(address)
-
-    def executed(self, block: EvmBlock) -> ExecutedState:
-        """All that stood in the state after a block of a chain that executes."""
-        state = self._states[block.hash]
-        assert isinstance(state, ExecutedState), "this chain moves value alone"
-        return state
+    def blobs_ratio(self, block: EvmBlock) -> float:
+        """How much of a block's blob gas is used."""
+        used = 0 if block.header is None else block.header.blob_gas_used or 0
+        return used / (self._rules_at(block).blobs.most * BLOB_GAS)
 
     def receipt(self, node: int, digest: bytes) -> MinedReceipt | None:
         """Where a transaction was mined, if the node's own chain holds it."""
@@ -276,6 +301,11 @@ class EvmModel:
             if block is not None and block.hash == receipt.block:
                 return receipt
         return None
+
+    def receipts_of(self, block: EvmBlock) -> tuple[MinedReceipt, ...]:
+        """In the order of its transactions; the block may have left the chain."""
+        found = [self._receipts[digest] for digest in block.transactions]
+        return tuple(next(one for one in each if one.block == block.hash) for each in found)
 
     def transaction(self, node: int, digest: bytes) -> FoundTransaction | None:
         receipt = self.receipt(node, digest)
@@ -296,6 +326,17 @@ class EvmModel:
         head = self._nodes[node].head
         return Fees(head.base_fee_wei, base_fee_after(head), TIP_WEI_SUGGESTED)
 
+    def blob_fee(self, block: EvmBlock) -> int:
+        """The price of blob gas in a block."""
+        return blob_fee_of(block, self._rules_at(block))
+
+    def blob_fee_next(self, parent: EvmBlock) -> int:
+        """The price of blob gas in the block after another."""
+        return blob_fee_after(parent, self._rules_at(parent))
+
+    def _rules_at(self, block: EvmBlock) -> ForkRules:
+        return self.fork_rules(block.made_ms // MS_PER_S)
+
     def pool(
         self, node: int
     ) -> tuple[tuple[PooledTransaction, ...], tuple[PooledTransaction, ...]]:
@@ -311,79 +352,63 @@ class EvmModel:
         """Whether a block that is made now may hold something."""
         return next(self._ready(self._nodes[node]), None) is not None
 
-    def _ready(self, node: "_Node") -> Iterator[PooledTransaction]:
+    def _ready(self, node: ChainNode) -> Iterator[PooledTransaction]:
         for sender in node.pool.senders():
             yield from node.pool.ready(sender, self._account(node, sender).nonce)
 
-    def newest(self) -> EvmBlock:
-        """The chain's last block, whether any node has seen it or not."""
-        return self._chain[-1]
-
-    def history(self) -> tuple[EvmBlock, ...]:
-        """The chain as it is now, from block 0."""
-        return tuple(self._chain)
+    def blob(self, node: int, versioned_hash: bytes) -> bytes | None:
+        """The blob of this hash, if a transaction on the node's chain brought it."""
+        for sent in self._sent.values():
+            for digest, content in sent.blobs():
+                if digest == versioned_hash and self.receipt(node, sent.hash) is not None:
+                    return content
+        return None
 
     def sent(self, digest: bytes) -> PooledTransaction:
         """A valid transaction that was ever offered to a node."""
         return self._sent[digest]
 
-    def _offer(self, node: "_Node", raw: bytes) -> TransactionTaken | TransactionRefused:
-        try:
-            sent = self._known(raw)
-        except InvalidTransaction as error:
-            return self._refuse(REASONS.get(error.code, RefusalReason.MALFORMED), **error.operands)
-        refused = self._judge(node, sent)
-        if refused is not None:
-            return refused
+    def _offer(
+        self, node: ChainNode, sent: PooledTransaction
+    ) -> TransactionTaken | TransactionRefused:
+        view = PoolGround(
+            node.pool,
+            self._account(node, sent.sender),
+            self._base_fee(node.head),
+            self.blob_fee_next(node.head),
+            self.block_gas_max,
+        )
+        no = judged(self.rules, view, sent)
+        if no is not None:
+            return no
         reason = node.pool.add(sent, self.rules.bump_percent)
-        return TransactionTaken(sent.hash) if reason is None else self._refuse(reason)
-
-    def _judge(self, node: "_Node", sent: PooledTransaction) -> TransactionRefused | None:
-        """The refusal of a transaction by the node's state; the pool itself judges its place."""
-        rules, made, account = self.rules, sent.transaction, self._account(node, sent.sender)
-        if rules.size_bytes_max is not None and len(sent.raw) > rules.size_bytes_max:
-            size, limit = len(sent.raw), rules.size_bytes_max
-            return self._refuse(RefusalReason.OVERSIZED, size=size, limit=limit)
-        if made.gas_limit > self.block_gas_max:
-            return self._refuse(RefusalReason.GAS_ABOVE_BLOCK)
-        if made.nonce < account.nonce:
-            return self._refuse(RefusalReason.NONCE_TOO_LOW, next=account.nonce, nonce=made.nonce)
-        if rules.refuses_below_base and fee_wei_max(made) < self._base_fee(node.head):
-            return self._refuse(RefusalReason.FEE_BELOW_BASE)
-        cost = sent.cost_wei()
-        if rules.sums_costs:
-            cost += node.pool.cost_wei(sent.sender, without=made.nonce)
-        if cost > account.balance_wei:
-            operands = {"cost": cost, "overshot": cost - account.balance_wei}
-            return self._refuse(RefusalReason.NO_FUNDS, balance=account.balance_wei, **operands)
-        full = rules.pool_count_max is not None and len(node.pool) >= rules.pool_count_max
-        if full and node.pool.at(sent.sender, made.nonce) is None:
-            return self._refuse(RefusalReason.POOL_FULL)
-        return None
-
-    def _refuse(self, reason: RefusalReason, **operands: int | str) -> TransactionRefused:
-        code, message = self.rules.refusals[reason]
-        return TransactionRefused(code, message.format(**operands))
+        return TransactionTaken(sent.hash) if reason is None else refused(self.rules, reason)
 
     def _known(self, raw: bytes) -> PooledTransaction:
         """The transaction of these bytes, judged once; InvalidTransaction if no chain takes it."""
-        digest = keccak(raw)
-        sent = self._sent.get(digest)
+        sent = self._sent.get(keccak(raw))
         if sent is None:
-            made = decode(raw)
-            if made.type not in (EXECUTED_TYPES if self.executes else PLAIN_TYPES):
-                raise TypeUnsupported(type=made.type, fork="this devnet")
-            sender = validate(made, self.fork, self.chain_id)
-            sent = self._sent[digest] = PooledTransaction(
-                digest, raw, made, sender, len(self._sent)
+            sent = read(
+                raw,
+                fork=self.fork,
+                chain_id=self.chain_id,
+                executes=self.executes,
+                order=len(self._sent),
             )
+            # Blobs travel beside a transaction, so it may come in other bytes again.
+            sent = self._sent.setdefault(sent.hash, sent)
         return sent
 
     def _fill(
-        self, pool: NodePool, skips: Callable[[PooledTransaction], bool] | None, now_ms: int
+        self,
+        pool: NodePool,
+        skips: Callable[[PooledTransaction], bool] | None,
+        now_ms: int,
+        parent: EvmBlock | None = None,
     ) -> Work:
-        """Run what a pool holds on the newest state: by tip, and each sender's in its order."""
-        work = self._work(now_ms)
+        """Run what a pool holds on the newest state, or that of another block: by tip, and each
+        sender's in its order."""
+        work = self._work(now_ms, parent)
         best: list[tuple[int, int, list[PooledTransaction]]] = []
         for sender in pool.senders():
             # Reversed, so that the next one is at the end.
@@ -397,8 +422,8 @@ class EvmModel:
                 work.queue(best, line)
         return work
 
-    def _work(self, now_ms: int) -> Work:
-        tip = self._chain[-1]
+    def _work(self, now_ms: int, parent: EvmBlock | None = None) -> Work:
+        tip = parent or self._chain[-1]
         place = BlockPlace(
             parent=tip,
             made_ms=now_ms,
@@ -406,44 +431,26 @@ class EvmModel:
             gas_limit=self.block_gas_max,
             beneficiary=self.beneficiary,
             chain_id=self.chain_id,
-            block_hash=self.hash_at,
+            block_hash=lambda number: self.hash_at(number, tip),
             count=self._block_count + 1,
         )
         state = self._states[tip.hash]
         if isinstance(state, ExecutedState):
-            return ExecutedWork(state, place, rules_of(self.fork))
+            return ExecutedWork(state, place, self.fork_rules(now_ms // MS_PER_S))
         assert isinstance(state, ValueState)
         return ValueWork(state, place, fork=self.fork, reverts=self.reverts)
 
-    def hash_at(self, number: int) -> bytes:
-        """Of the block of this number on the chain as it is now."""
-        return self._chain[number].hash
+    def fork_rules(self, timestamp_s: int) -> ForkRules:  # noqa: ARG002
+        """The rules of a block of this time."""
+        return rules_of(self.fork)
 
     def _write(self, work: Work) -> EvmBlock:
         """Put what was run into the next block of the chain."""
         self._block_count += 1
         state = work.state()
         block = work.block(state)
-        self._blocks[block.hash] = block
-        self._states[block.hash] = state
-        self._chain.append(block)
-        gas_total = log_first = 0
-        for index, (sent, gas_used, succeeded) in enumerate(work.done):
-            gas_total += gas_used
-            logs = work.receipts[index].logs if work.receipts else ()
-            receipt = MinedReceipt(
-                hash=sent.hash,
-                block=block.hash,
-                number=block.number,
-                index=index,
-                succeeded=succeeded,
-                gas_used=gas_used,
-                price_wei=effective_price_wei(sent.transaction, block.base_fee_wei),
-                gas_total=gas_total,
-                logs=logs,
-                log_first=log_first,
-            )
-            log_first += len(logs)
+        self._append(block, state)
+        for receipt, (sent, _, _) in zip(receipts_of(work, block), work.done, strict=True):
             self._receipts.setdefault(sent.hash, []).append(receipt)
             self._spent.setdefault((sent.sender, sent.transaction.nonce), {})[sent.hash] = None
         return block
@@ -458,7 +465,7 @@ class EvmModel:
         for node in self._nodes:
             self._follow(node)
 
-    def _follow(self, node: "_Node") -> None:
+    def _follow(self, node: ChainNode) -> None:
         if node.frozen:
             return
         target = self._chain[max(len(self._chain) - 1 - node.lag_blocks, 0)]
@@ -474,25 +481,5 @@ class EvmModel:
             if spent or poor or (below and self.rules.evicts_below_base):
                 node.pool.remove(sent.hash)
 
-    def _account(self, node: "_Node", address: bytes) -> EvmAccountState:
+    def _account(self, node: ChainNode, address: bytes) -> EvmAccountState:
         return self._states[node.head.hash].standing(address)
-
-    def _ancestor(self, block: EvmBlock, number: int) -> EvmBlock | None:
-        """The block of this number below another, which may be on a dead fork."""
-        if not 0 <= number <= block.number:
-            return None
-        while block.number > number and not self._is_canonical(block):
-            block = self._blocks[block.parent]
-        return block if block.number == number else self._chain[number]
-
-    def _is_canonical(self, block: EvmBlock) -> bool:
-        return block.number < len(self._chain) and self._chain[block.number] is block
-
-
-class _Node:
-    def __init__(self, head: EvmBlock) -> None:
-        self.head = head
-        self.pool = NodePool()
-        self.lag_blocks = 0
-        self.frozen = False
-        self.state_blocks: int | None = None

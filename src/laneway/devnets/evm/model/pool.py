@@ -7,8 +7,16 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from laneway.devnets.evm.limits import BLOB_BUMP_PERCENT_GETH
 from laneway.devnets.evm.model.rules import RefusalReason
-from laneway.evm.transaction import Transaction, cost_wei_max, fee_wei_max, tip_wei_max
+from laneway.evm.envelope import encode_canonical
+from laneway.evm.transaction import (
+    BlobTransaction,
+    Transaction,
+    cost_wei_max,
+    fee_wei_max,
+    tip_wei_max,
+)
 
 
 class PooledTransaction(Struct, frozen=True):
@@ -20,10 +28,24 @@ class PooledTransaction(Struct, frozen=True):
     sender: bytes
     order: int
     """When it was first accepted, counted over all nodes: among equal tips the older wins."""
+    is_impersonated: bool = False
+    """Nobody signed it: a node sent it for an account whose key it has not."""
 
     def cost_wei(self) -> int:
         """The most that its sender can pay for it."""
         return cost_wei_max(self.transaction)
+
+    def size_bytes(self) -> int:
+        """As pools bound it: blobs, which travel beside it, have a bound of their own."""
+        made = self.transaction
+        return len(encode_canonical(made) if isinstance(made, BlobTransaction) else self.raw)
+
+    def blobs(self) -> tuple[tuple[bytes, bytes], ...]:
+        """The hash and content of each blob that travels beside it."""
+        made = self.transaction
+        if not isinstance(made, BlobTransaction) or made.sidecar is None:
+            return ()
+        return tuple(zip(made.blob_hashes, made.sidecar.blobs, strict=True))
 
 
 class NodePool:
@@ -103,8 +125,17 @@ class NodePool:
 def replaces(old: Transaction, new: Transaction, bump_percent: int) -> bool:
     """Whether a pool accepts the new transaction in place of the old one."""
     fee, fee_old = fee_wei_max(new), fee_wei_max(old)
-    tip, tip_old = tip_wei_max(new), tip_wei_max(old)
     if bump_percent == 0 or fee <= fee_old:
         return fee > fee_old
+    prices = [(fee, fee_old), (tip_wei_max(new), tip_wei_max(old))]
+    if isinstance(old, BlobTransaction) or isinstance(new, BlobTransaction):
+        # Blobs have a pool of their own, which asks for more; nothing leaves it for the other one.
+        bump_percent = BLOB_BUMP_PERCENT_GETH
+        prices.append((blob_fee(new), blob_fee(old)))
     bump = 100 + bump_percent
-    return tip > tip_old and 100 * fee >= bump * fee_old and 100 * tip >= bump * tip_old
+    return all(now > before and 100 * now >= bump * before for now, before in prices)
+
+
+def blob_fee(made: Transaction) -> int:
+    """The most it pays for a unit of blob gas; it has none if it has no blobs."""
+    return made.blob_fee_wei_max if isinstance(made, BlobTransaction) else 0

@@ -27,6 +27,11 @@ class RefusalReason(Enum):
     KNOWN = "known"
     UNDERPRICED = "underpriced"
     POOL_FULL = "pool_full"
+    NO_SIDECAR = "no_sidecar"
+    BLOB_MALFORMED = "blob_malformed"
+    BLOB_PROOF_WRONG = "blob_proof_wrong"
+    TOO_MANY_BLOBS = "too_many_blobs"
+    BLOB_FEE_TOO_LOW = "blob_fee_too_low"
 
 
 ANVIL_MESSAGES: Final = {
@@ -43,6 +48,13 @@ ANVIL_MESSAGES: Final = {
     RefusalReason.KNOWN: "transaction already imported",
     RefusalReason.UNDERPRICED: "replacement transaction underpriced",
     RefusalReason.POOL_FULL: "txpool is full",
+    RefusalReason.NO_SIDECAR: "eip4844 tx variant without sidecar being used for verification.",
+    RefusalReason.BLOB_MALFORMED: "KZG error: CError(C_KZG_BADARGS)",
+    RefusalReason.BLOB_PROOF_WRONG: "invalid KZG proof",
+    RefusalReason.TOO_MANY_BLOBS: "too many blobs in one transaction, have: {given}, max: {bound}",
+    RefusalReason.BLOB_FEE_TOO_LOW: (
+        "Block `blob_gas_price` is greater than tx-specified `max_fee_per_blob_gas`"
+    ),
 }
 """Anvil bounds neither size nor count: a proxy before it has the messages of these two."""
 ANVIL_CODES: Final = {
@@ -66,8 +78,16 @@ GETH_MESSAGES: Final = {
         "balance {balance}, tx cost {cost}, overshot {overshot}"
     ),
     RefusalReason.KNOWN: "already known",
+    RefusalReason.NO_SIDECAR: "missing sidecar in blob transaction",
+    RefusalReason.BLOB_MALFORMED: "KZG verification error: invalid blob proof",
+    RefusalReason.BLOB_PROOF_WRONG: "invalid blob {index}: can't verify opening proof",
+    RefusalReason.TOO_MANY_BLOBS: "too many blobs in transaction: have {given}, permitted {bound}",
+    RefusalReason.BLOB_FEE_TOO_LOW: "max fee per blob gas less than block blob gas fee",
 }
 
+
+UNAVAILABLE: Final = -32603
+"""JSON-RPC's code of an internal error: a package is missing that judges proofs of blobs."""
 
 REASONS = {
     "chain_wrong": RefusalReason.WRONG_CHAIN,
@@ -76,6 +96,10 @@ REASONS = {
     "intrinsic_gas_too_low": RefusalReason.INTRINSIC_GAS,
     "gas_below_floor": RefusalReason.INTRINSIC_GAS,
     "gas_above_cap": RefusalReason.GAS_ABOVE_BLOCK,
+    "sidecar_missing": RefusalReason.NO_SIDECAR,
+    "blob_malformed": RefusalReason.BLOB_MALFORMED,
+    "blob_proof_wrong": RefusalReason.BLOB_PROOF_WRONG,
+    "blobs_too_many": RefusalReason.TOO_MANY_BLOBS,
 }
 """Why a node refuses a transaction that no chain accepts; others are malformed to it."""
 
@@ -94,6 +118,10 @@ class EvmRules(Struct, frozen=True):
     """The balance must cover all that the sender has in the pool."""
     returns_reorged: bool
     """What a reorg takes out of the chain goes back into the pool."""
+    reads_as_geth: bool = False
+    """Ranges of logs beyond the head are refused, a new filter has no history, logs that a
+    reorganisation took back are shown again as removed; the access list of a call that fails is
+    shown; receipts have no time, and blocks no total difficulty."""
     size_bytes_max: int | None = None
     pool_count_max: int | None = None
 
@@ -117,6 +145,7 @@ GETH = EvmRules(
     evicts_below_base=False,
     sums_costs=True,
     returns_reorged=True,
+    reads_as_geth=True,
     size_bytes_max=SIZE_BYTES_GETH,
     pool_count_max=POOL_COUNT_GETH,
 )

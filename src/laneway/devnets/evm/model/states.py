@@ -4,14 +4,28 @@ Both answer how an account stands; each is made into the next by what a block ch
 """
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
+from laneway.evm.execution.system_calls import HISTORY
 from laneway.evm.keccak import keccak
 from laneway.evm.state.changes import WriteSet
 from laneway.evm.state.view import EMPTY_CODE_HASH, StateAccount
 from laneway.evm.trie.accounts import AccountTrie
+
+PREDEPLOYED: Final = {
+    HISTORY: bytes.fromhex(
+        "3373fffffffffffffffffffffffffffffffffffffffe14604657602036036042575f35600143038111604257"
+        "611fff81430311604257611fff9006545f5260205ff35b5f5ffd5b5f35611fff60014303065500"
+    ),
+    bytes.fromhex("4e59b44847b379578588920ca78fbf26c0b4956c"): bytes.fromhex(
+        "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035"
+        "828234f58015156039578182fd5b8082525050506014600cf3"
+    ),
+}
+"""What anvil begins with too: the hashes of earlier blocks (EIP-2935), and the contract by which
+tools make others at the same address on every chain."""
 
 
 class EvmAccountState(Struct, frozen=True, gc=False):
@@ -99,5 +113,9 @@ def first_value_state(balances: Mapping[bytes, int]) -> ValueState:
 
 
 def first_executed_state(balances: Mapping[bytes, int]) -> ExecutedState:
-    accounts = {who: StateAccount(balance_wei=wei) for who, wei in balances.items()}
-    return ExecutedState(AccountTrie().updated(accounts, {}), {EMPTY_CODE_HASH: b""})
+    codes = {keccak(code): code for code in PREDEPLOYED.values()}
+    accounts = {who: StateAccount(code_hash=keccak(code)) for who, code in PREDEPLOYED.items()}
+    for who, wei in balances.items():
+        found = accounts.get(who, StateAccount())
+        accounts[who] = StateAccount(0, wei, found.code_hash)
+    return ExecutedState(AccountTrie().updated(accounts, {}), {EMPTY_CODE_HASH: b"", **codes})

@@ -1,38 +1,43 @@
-"""What only a chain that executes can answer: code, storage, calls, estimates and logs."""
+"""What only a chain that executes can answer: code, storage, calls, gas and access lists."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final, NamedTuple
 
-from laneway.devnets.evm.limits import LOGS_COUNT_MAX
+from laneway.core.errors import InvalidValue
+from laneway.devnets.evm.limits import STORAGE_KEYS_COUNT_MAX
 from laneway.devnets.evm.model.block import EvmBlock
+from laneway.devnets.evm.model.rules import ANVIL, RefusalReason
 from laneway.devnets.evm.model.states import ExecutedState
-from laneway.devnets.evm.node.blocks import NEWEST_TAGS, block_named, state_at
-from laneway.devnets.evm.node.parameters import (
-    address_of,
-    digest_of,
-    number_of,
-    octets_of,
-    rows_of,
-    wrong,
-)
+from laneway.devnets.evm.node.blocks import check_executes, state_at
+from laneway.devnets.evm.node.parameters import address_of, digest_of, rows_of, wrong
+from laneway.devnets.evm.node.requests import accounts_of, block_override_of, request_of
 from laneway.devnets.evm.node.subscriptions import EvmCaller
-from laneway.devnets.evm.node.views import log_of
+from laneway.devnets.evm.node.views import access_entries
+from laneway.evm.calls.access_list import make_access_list
 from laneway.evm.calls.call import CallAnswer, call, revert_message
-from laneway.evm.calls.errors import CallFailed, GasAllowanceExceeded
+from laneway.evm.calls.errors import CallFailed
 from laneway.evm.calls.estimate import estimate
-from laneway.evm.calls.request import NOBODY, CallRequest
-from laneway.evm.errors import InvalidTransaction
+from laneway.evm.calls.overrides import OverriddenView
 from laneway.evm.execution.replay import context_of
 from laneway.evm.gas import BASE
 from laneway.evm.machine.context import BlockContext
-from laneway.evm.rules import ForkRules, rules_of
-from laneway.evm.transaction import Access
+from laneway.evm.rules import ForkRules
+from laneway.evm.state.view import EMPTY_CODE_HASH, StateView
+from laneway.evm.trie.accounts import AccountLeaf
+from laneway.evm.trie.tree import EMPTY_ROOT
 from laneway.wire.hex import octets, quantity
 from laneway.wire.rpc_server.methods import Json, RpcRefused
 
 REVERTED: Final = 3
 NOT_EXECUTED: Final = -32003
 """Anvil's own codes."""
+NO_ACCOUNT = AccountLeaf(0, 0, EMPTY_ROOT, EMPTY_CODE_HASH)
+PHRASES: Final = {
+    "funds_too_low": RefusalReason.NO_FUNDS,
+    "fee_below_base": RefusalReason.FEE_BELOW_BASE,
+}
+"""What wallets read in a node's messages, of a call as of a transaction that is sent."""
 
 
 def code(caller: EvmCaller, address: bytes, where: object = "latest") -> str:
@@ -44,143 +49,158 @@ def storage_at(caller: EvmCaller, address: bytes, key: int, where: object = "lat
     return octets(value.to_bytes(32, "big"))
 
 
-def call_on(caller: EvmCaller, fields: Mapping[str, object], where: object) -> str:
-    state, context, rules = surroundings(caller, where)
-    try:
-        answer = call(state, context, rules, request_of(fields))
-    except InvalidTransaction as error:
-        raise RpcRefused(NOT_EXECUTED, str(error)) from error
+def account(caller: EvmCaller, address: bytes, where: object) -> Json:
+    """An account as its leaf in the trie has it; one that is not there is empty."""
+    check_executes(caller)
+    found = executed_at(caller, where).trie.account(address) or NO_ACCOUNT
+    return {
+        "nonce": quantity(found.nonce),
+        "balance": quantity(found.balance_wei),
+        "storageRoot": octets(found.storage_root),
+        "codeHash": octets(found.code_hash),
+    }
+
+
+def account_info(caller: EvmCaller, address: bytes, where: object) -> Json:
+    check_executes(caller)
+    state = executed_at(caller, where)
+    found = state.standing(address)
+    return {
+        "balance": quantity(found.balance_wei),
+        "nonce": quantity(found.nonce),
+        "code": octets(state.code(address)),
+    }
+
+
+def storage_values(
+    caller: EvmCaller, wanted: Mapping[str, object], where: object = "latest"
+) -> Json:
+    """Keys of several accounts at once."""
+    check_executes(caller)
+    keys = {address: [digest_of(key) for key in rows_of(one)] for address, one in wanted.items()}
+    if sum(len(one) for one in keys.values()) > STORAGE_KEYS_COUNT_MAX:
+        raise wrong(f"at most {STORAGE_KEYS_COUNT_MAX} keys")
+    state = executed_at(caller, where)
+    return {
+        address: [
+            octets(state.storage(address_of(address), int.from_bytes(key, "big")).to_bytes(32))
+            for key in one
+        ]
+        for address, one in keys.items()
+    }
+
+
+def call_on(
+    caller: EvmCaller,
+    fields: Mapping[str, object],
+    where: object,
+    accounts: object = None,
+    overridden: object = None,
+) -> str:
+    on = overridden_at(caller, where, accounts, overridden)
+    with refusing():
+        answer = call(*on, request_of(fields))
     if not answer.is_good():
         raise refusal_of(answer)
     return octets(answer.output)
 
 
-def estimate_on(caller: EvmCaller, fields: Mapping[str, object], where: object) -> str:
-    state, context, rules = surroundings(caller, where)
+def estimate_on(
+    caller: EvmCaller,
+    fields: Mapping[str, object],
+    where: object,
+    accounts: object = None,
+    overridden: object = None,
+) -> int:
+    on = overridden_at(caller, where, accounts, overridden)
     request = request_of(fields)
-    if request.to is not None and not request.data and not state.code(request.to):
+    is_plain = not request.data and not request.authorizations and not request.blob_hashes
+    if request.to is not None and is_plain and not on.view.code(request.to):
         # Anvil asks of a plain transfer nothing else, not even whether the sender has its value.
-        return quantity(BASE)
-    try:
-        return quantity(estimate(state, context, rules, request))
-    except CallFailed as failed:
-        raise RpcRefused(REVERTED, str(failed), octets(failed.output)) from failed
-    except (GasAllowanceExceeded, InvalidTransaction) as error:
-        raise RpcRefused(NOT_EXECUTED, str(error)) from error
+        return BASE
+    with refusing():
+        return estimate(*on, request)
 
 
-def logs(caller: EvmCaller, criteria: Mapping[str, object]) -> list[Json]:
-    """The logs of a range of blocks, or of one by its hash, that fit."""
-    addresses = places_of(criteria.get("address"), address_of)
-    wanted = [places_of(one, digest_of) for one in rows_of(criteria.get("topics") or [])]
-    found = []
-    for block in blocks_of(caller, criteria):
-        for log in logs_of(caller, block):
-            if fits(log, addresses, wanted):
-                found.append(log)
-                if len(found) > LOGS_COUNT_MAX:
-                    raise wrong(f"query returned more than {LOGS_COUNT_MAX} results")
-    return found
+def access_list(caller: EvmCaller, fields: Mapping[str, object], where: object = "latest") -> Json:
+    """The list, and the gas of the call with it. Of a call that fails with it, geth has the list
+    and the reason, and anvil a refusal."""
+    check_executes(caller)
+    with refusing():
+        made = make_access_list(*surroundings(caller, where), request_of(fields))
+    shown: Json = {
+        "accessList": access_entries(made.entries),
+        "gasUsed": quantity(made.answer.gas_used),
+    }
+    if made.answer.is_good():
+        return shown
+    refusal = refusal_of(made.answer)
+    if not caller.chain.rules.reads_as_geth:
+        raise refusal
+    return {**shown, "error": refusal.message}
 
 
 # What they are made of.
+
+
+class CallSurroundings(NamedTuple):
+    """What a call is made on."""
+
+    view: StateView
+    block: BlockContext
+    rules: ForkRules
 
 
 def executed_at(caller: EvmCaller, where: object) -> ExecutedState:
     return caller.chain.executed(state_at(caller, where))
 
 
-def surroundings(caller: EvmCaller, where: object) -> tuple[ExecutedState, BlockContext, ForkRules]:
+def surroundings(caller: EvmCaller, where: object) -> CallSurroundings:
     """The state after a block, and that block as opcodes see it."""
-    block, rules = state_at(caller, where), rules_of(caller.chain.fork)
+    block = state_at(caller, where)
+    rules = caller.chain.fork_rules(block.made_ms // 1000)
+    return CallSurroundings(caller.chain.executed(block), context_at(caller, block, rules), rules)
+
+
+def context_at(caller: EvmCaller, block: EvmBlock, rules: ForkRules) -> BlockContext:
     assert block.header is not None, "every block of a chain that executes has one"
 
     def block_hash(number: int) -> bytes:
-        """As this node sees it, which may stand on a fork that the others left."""
+        """As this node sees it, which may stand on a fork that the others left. Zeros where the
+        node has none, which a call can ask for that names another number for its block."""
+        if number < caller.chain.first_number:
+            return caller.chain.hash_at(number)
         found = caller.chain.block(caller.node, number)
-        assert found is not None, "it is below a block of the node"
-        return found.hash
+        return bytes(32) if found is None else found.hash
 
-    context = context_of(block.header, rules, chain_id=caller.chain.chain_id, block_hash=block_hash)
-    return caller.chain.executed(block), context, rules
+    return context_of(block.header, rules, chain_id=caller.chain.chain_id, block_hash=block_hash)
 
 
-def request_of(fields: Mapping[str, object]) -> CallRequest:
-    """A call as wallets write it."""
-
-    def number(name: str) -> int | None:
-        return None if fields.get(name) is None else number_of(fields[name])
-
-    written = fields.get("input", fields.get("data"))
-    return CallRequest(
-        sender=NOBODY if fields.get("from") is None else address_of(fields["from"]),
-        to=None if fields.get("to") is None else address_of(fields["to"]),
-        data=b"" if written is None else octets_of(written),
-        value_wei=number("value") or 0,
-        gas=number("gas"),
-        gas_price_wei=number("gasPrice"),
-        fee_wei_max=number("maxFeePerGas"),
-        tip_wei_max=number("maxPriorityFeePerGas"),
-        access_list=tuple([access_of(one) for one in rows_of(fields.get("accessList") or [])]),
-    )
+def overridden_at(
+    caller: EvmCaller, where: object, accounts: object, overridden: object
+) -> CallSurroundings:
+    """The surroundings of a call with what it names in place of what is there."""
+    changes, block = accounts_of(accounts), block_override_of(overridden)
+    on = surroundings(caller, where)
+    with refusing():
+        view = OverriddenView(on.view, changes) if changes else on.view
+    return CallSurroundings(view, block.applied(on.block), on.rules)
 
 
-def access_of(entry: object) -> Access:
-    if not isinstance(entry, dict):
-        raise wrong("invalid type, expected a map")
-    keys = rows_of(entry.get("storageKeys") or [])
-    return Access(address_of(entry.get("address")), tuple([digest_of(key) for key in keys]))
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Why a call cannot be made, as a refusal."""
+    try:
+        yield
+    except CallFailed as failed:
+        raise RpcRefused(REVERTED, str(failed), octets(failed.output)) from failed
+    except InvalidValue as error:
+        if error.code in PHRASES:
+            raise RpcRefused(*ANVIL.refusals[PHRASES[error.code]]) from error
+        raise RpcRefused(NOT_EXECUTED, str(error)) from error
 
 
 def refusal_of(answer: CallAnswer) -> RpcRefused:
     if answer.is_reverted:
         return RpcRefused(REVERTED, revert_message(answer.output), octets(answer.output))
     return RpcRefused(NOT_EXECUTED, f"EVM error {answer.halt}")
-
-
-def places_of(value: object, kind: object) -> tuple[str, ...] | None:
-    """What an entry of a filter takes: one or several of a kind; None for all."""
-    if value is None:
-        return None
-    values = value if isinstance(value, list) else [value]
-    return tuple([octets(kind(one)) for one in values])  # type: ignore[operator]
-
-
-def blocks_of(caller: EvmCaller, criteria: Mapping[str, object]) -> Iterator[EvmBlock]:
-    if criteria.get("blockHash") is not None:
-        yield block_named(caller, {"blockHash": criteria["blockHash"]})
-        return
-    first = number_at(caller, criteria.get("fromBlock", "latest"))
-    last = number_at(caller, criteria.get("toBlock", "latest"))
-    for number in range(first, min(last, caller.chain.head(caller.node).number) + 1):
-        block = caller.chain.block(caller.node, number)
-        assert block is not None, "the head is above it"
-        yield block
-
-
-def number_at(caller: EvmCaller, where: object) -> int:
-    head = caller.chain.head(caller.node).number
-    if where in NEWEST_TAGS:
-        return head
-    return 0 if where in ("safe", "finalized", "earliest") else number_of(where)
-
-
-def logs_of(caller: EvmCaller, block: EvmBlock) -> list[Json]:
-    found = []
-    for digest in block.transactions:
-        receipt = caller.chain.receipt(caller.node, digest)
-        assert receipt is not None, "the node's chain holds its block"
-        for index, log in enumerate(receipt.logs, receipt.log_first):
-            found.append(log_of(log, receipt, block, index))
-    return found
-
-
-def fits(
-    log: Json, addresses: tuple[str, ...] | None, wanted: Sequence[tuple[str, ...] | None]
-) -> bool:
-    topics = log["topics"]
-    if addresses is not None and log["address"] not in addresses:
-        return False
-    if len(wanted) > len(topics):
-        return False
-    return all(one is None or topic in one for one, topic in zip(wanted, topics, strict=False))

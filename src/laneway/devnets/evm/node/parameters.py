@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from laneway.wire.hex import read_octets, read_quantity
+from laneway.wire.hex import octets, read_octets, read_quantity
 from laneway.wire.limits import WEI_MAX
 from laneway.wire.rpc_codes import INVALID_PARAMS
 from laneway.wire.rpc_server.methods import RpcRefused
@@ -33,6 +33,11 @@ def address_of(value: object) -> bytes:
 
 def digest_of(value: object) -> bytes:
     return octets_of(value, 32)
+
+
+def block_hash_of(value: object) -> str:
+    """As it was, if it is one."""
+    return octets(digest_of(value))
 
 
 def number_of(value: object) -> int:

@@ -17,7 +17,7 @@ from laneway.wire.rpc_server.rpc import Rpc
 LIMITS: Final = RpcLimits(
     body_bytes=BODY_BYTES_MAX, batch_count=BATCH_COUNT_MAX, outgoing_count=OUTGOING_COUNT_MAX
 )
-CHANGING: Final = frozenset(("eth_sendRawTransaction", *CONTROLS))
+CHANGING: Final = frozenset(("eth_sendRawTransaction", "eth_sendRawTransactionSync", *CONTROLS))
 """Methods after which the host is to be settled."""
 
 
