@@ -18,6 +18,8 @@ class ClockJumps:
         self._world = world
         self._dice = world.plan.rng("clocks")
         self._left = JUMPS_MAX
+        self.set_ms = 0
+        """When a clock was set last."""
 
     def step(self) -> None:
         """What may happen at every step of a process."""
@@ -37,7 +39,7 @@ class ClockJumps:
         world, by_ms = self._world, ahead_ms - clock.ahead_ms
         if not by_ms:
             return
-        clock.ahead_ms = ahead_ms
+        clock.ahead_ms, self.set_ms = ahead_ms, world.now_ms
         world.seen["clock jumped back" if by_ms < 0 else "clock jumped forward"] += 1
         world.seen["clock jumped while offering"] += world.is_offering()
         world.note(f"a machine's clock is set by {by_ms} ms, and is {ahead_ms} ms ahead")

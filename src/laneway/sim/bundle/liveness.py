@@ -135,7 +135,9 @@ class WindowLaw:
 
     def stepped(self) -> None:
         world = self._world
-        is_faulty = world.is_faulty or world.now_ms < world.shop.slow_until_ms
+        is_faulty = world.is_faulty or world.now_ms < max(
+            world.shop.slow_until_ms, self._right_ms()
+        )
         if world.bugs is not None or (is_faulty and not world.plan.is_calm):
             self._debts.clear()
             return
@@ -153,6 +155,14 @@ class WindowLaw:
                 memory: BundleLane | None = process.reactor.lane(lane)
                 if memory is not None and process.reactor.is_settled(lane):
                     self._note(process, memory)
+
+    def _right_ms(self) -> int:
+        """From when on nothing waits by a clock that was set a little: that is seen by the next
+        look, and delays nothing by more than itself."""
+        world = self._world
+        if world.jumps is None:
+            return 0
+        return world.jumps.set_ms + CLOCK_BACK_MS_MIN + world.plan.slot_ms
 
     def _is_well(self, process: "Process") -> bool:
         is_frozen = process.frozen_until_ms > self._world.now_ms
