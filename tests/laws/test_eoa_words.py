@@ -240,11 +240,17 @@ def test_what_is_wrong_is_refused_before_anything_is_stored(tmp_path: Path) -> N
     told(tmp_path, tell)
 
 
-def test_the_devnet_that_moves_value_alone_shows_words_too(tmp_path: Path) -> None:
-    """It has neither traces nor logs: a failed call is run again on the states around its block."""
+@pytest.mark.parametrize(
+    ("executes", "source"),
+    [(True, "a trace by "), (False, "a call on the state before block ")],
+)
+def test_the_devnet_shows_words_too(tmp_path: Path, executes: bool, source: str) -> None:
+    """One that moves value alone has neither traces nor logs: a failed call is run again on the
+    states around its block."""
 
     async def main() -> None:
-        async with EvmDevnet(block_ms=None) as devnet, opened(devnet.url, tmp_path) as lw:
+        made = EvmDevnet(block_ms=None, executes=executes)
+        async with made as devnet, opened(devnet.url, tmp_path) as lw:
             devnet.say("anvil_setCode", "0x" + "77" * 20, f"0x{REVERTING_CODE.hex()}")
             story = Story(lw, devnet.mine)
             options: dict[str, Any] = {"args": [TO, 5], "abi": evm_token.ABI, "gas": 60_000}
@@ -257,6 +263,6 @@ def test_the_devnet_that_moves_value_alone_shows_words_too(tmp_path: Path) -> No
             assert failed.evm is not None
             assert failed.evm.revert is not None, failed.evm.unexplained
             assert failed.evm.revert.reason == "execution reverted"
-            assert failed.evm.revert.source.startswith("a call on the state before block ")
+            assert failed.evm.revert.source.startswith(source)
 
     asyncio.run(main())
