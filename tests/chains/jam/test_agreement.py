@@ -28,11 +28,13 @@ from laneway.chains.jam.limits import FINAL_NEAR_SLOTS, NODE_BEHIND_SLOTS
 from laneway.chains.jam.node import JamNode
 from laneway.chains.nodes import NodeLags
 from laneway.chains.standing import BEHIND
-from laneway.core.errors import ChainUnreadable
+from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.jam import Accumulated, JamBlockRef, JamHead, LineAsked
 from laneway.jam.codec import U64
 from laneway.jam.hashing import blake2b
 from laneway.jam.service.commitment import package_key
+from laneway.kinds.outlook import outlook_of
+from laneway.ports.nodes import UNREACHABLE
 from laneway.wire.jip2 import blob
 
 SLOTS = " ".join(f"a{slot}" for slot in range(12))
@@ -190,6 +192,26 @@ def test_a_node_that_stands_still_is_named_until_it_is_level(others: int) -> Non
                 while any(one.trouble for one in chain.standings()):
                     await chain.head()
                     await chain.probe(1_000, 0)
+
+    run(story)
+
+
+def test_what_a_node_that_is_gone_now_said_calls_no_other_one_old_for_long() -> None:
+    """It may have lied. One node is left that answers, and no lane is told that none is."""
+
+    async def story() -> None:
+        long = " ".join(f"a{slot}" for slot in range(NODE_BEHIND_SLOTS + 3))
+        async with served([Node("a0 a1"), Node(long)], slot_ms=6_000) as (chain, stubs):
+            with suppress(NodeLags):
+                await chain.head()
+            await chain.probe(1_000, 0)
+            assert chain.standings()[0].trouble == BEHIND
+            await stubs[1].stop()
+            for _ in range(5):
+                with suppress(ChainError):
+                    await chain.head()
+            assert [one.trouble for one in chain.standings()] == ["", UNREACHABLE]
+            assert not outlook_of(chain).is_blocked()
 
     run(story)
 
